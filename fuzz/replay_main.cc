@@ -1,4 +1,5 @@
-// Runs a fuzz target over files and folders without libFuzzer: how the kept corpora run as ordinary tests.
+// Runs a fuzz target over files and folders without libFuzzer: how the kept corpora run as ordinary
+// tests.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -12,7 +13,8 @@ int main(int argc, char** argv) {
   int count = 0;
   const auto run = [&count](const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
-    const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::vector<char> bytes((std::istreambuf_iterator<char>(file)),
+                                  std::istreambuf_iterator<char>());
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
     ++count;
   };

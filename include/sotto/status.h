@@ -13,18 +13,19 @@ namespace sotto {
 /// Why an operation failed. The code decides what a caller does next; the message tells a person.
 enum class StatusCode {
   kOk,
-  kInvalidArgument,     ///< The caller's value is wrong whatever the state of the system; do not retry.
-  kNotFound,            ///< A named thing (file, model, tensor) does not exist.
-  kUnsupported,         ///< Well-formed, but this build or format version cannot do it.
-  kCorrupt,             ///< Outside bytes contradict their own format (truncated, hostile, wrong checksum).
-  kIo,                  ///< The operating system refused a read or write.
-  kNoSpace,             ///< A write failed because the disk is full.
-  kPermissionDenied,    ///< The user may not do this here.
-  kUnavailable,         ///< A remote or shared resource did not answer; a retry may succeed.
-  kResourceExhausted,   ///< A limit of this process or machine was reached.
-  kCancelled,           ///< The caller asked to stop.
-  kDeadlineExceeded,    ///< The time limit passed.
-  kInternal,            ///< A bug in sotto: an invariant does not hold.
+  kInvalidArgument,  ///< The caller's value is wrong whatever the state of the system; do not
+                     ///< retry.
+  kNotFound,         ///< A named thing (file, model, tensor) does not exist.
+  kUnsupported,      ///< Well-formed, but this build or format version cannot do it.
+  kCorrupt,  ///< Outside bytes contradict their own format (truncated, hostile, wrong checksum).
+  kIo,       ///< The operating system refused a read or write.
+  kNoSpace,  ///< A write failed because the disk is full.
+  kPermissionDenied,   ///< The user may not do this here.
+  kUnavailable,        ///< A remote or shared resource did not answer; a retry may succeed.
+  kResourceExhausted,  ///< A limit of this process or machine was reached.
+  kCancelled,          ///< The caller asked to stop.
+  kDeadlineExceeded,   ///< The time limit passed.
+  kInternal,           ///< A bug in sotto: an invariant does not hold.
 };
 
 /// Name of a code in lower case with underscores, e.g. "not_found".
@@ -50,25 +51,46 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-inline Status invalid_argument(std::string m) { return {StatusCode::kInvalidArgument, std::move(m)}; }
-inline Status not_found(std::string m) { return {StatusCode::kNotFound, std::move(m)}; }
-inline Status unsupported(std::string m) { return {StatusCode::kUnsupported, std::move(m)}; }
-inline Status corrupt(std::string m) { return {StatusCode::kCorrupt, std::move(m)}; }
-inline Status io_error(std::string m) { return {StatusCode::kIo, std::move(m)}; }
-inline Status unavailable(std::string m) { return {StatusCode::kUnavailable, std::move(m)}; }
-inline Status resource_exhausted(std::string m) { return {StatusCode::kResourceExhausted, std::move(m)}; }
-inline Status cancelled(std::string m) { return {StatusCode::kCancelled, std::move(m)}; }
-inline Status internal_error(std::string m) { return {StatusCode::kInternal, std::move(m)}; }
+inline Status invalid_argument(std::string m) {
+  return {StatusCode::kInvalidArgument, std::move(m)};
+}
+inline Status not_found(std::string m) {
+  return {StatusCode::kNotFound, std::move(m)};
+}
+inline Status unsupported(std::string m) {
+  return {StatusCode::kUnsupported, std::move(m)};
+}
+inline Status corrupt(std::string m) {
+  return {StatusCode::kCorrupt, std::move(m)};
+}
+inline Status io_error(std::string m) {
+  return {StatusCode::kIo, std::move(m)};
+}
+inline Status unavailable(std::string m) {
+  return {StatusCode::kUnavailable, std::move(m)};
+}
+inline Status resource_exhausted(std::string m) {
+  return {StatusCode::kResourceExhausted, std::move(m)};
+}
+inline Status cancelled(std::string m) {
+  return {StatusCode::kCancelled, std::move(m)};
+}
+inline Status internal_error(std::string m) {
+  return {StatusCode::kInternal, std::move(m)};
+}
 
-/// A failed operating-system call: "<what>: <strerror>", with the code that fits `error_number` (errno's value).
+/// A failed operating-system call: "<what>: <strerror>", with the code that fits `error_number`
+/// (errno's value).
 Status status_from_errno(int error_number, std::string_view what);
 
 /// A value, or the Status that explains why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: implicit by design
-  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT: implicit by design
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+  Result(Status status)
+      : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT: implicit by design
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   [[nodiscard]] Status status() const { return ok() ? Status() : std::get<1>(state_); }
@@ -93,13 +115,13 @@ class [[nodiscard]] Result {
 #define SOTTO_CONCAT(a, b) SOTTO_CONCAT_INNER(a, b)
 
 /// Returns from the enclosing function when `expr` (a Status) is a failure.
-#define SOTTO_RETURN_IF_ERROR(expr)                        \
-  do {                                                     \
+#define SOTTO_RETURN_IF_ERROR(expr)                                                     \
+  do {                                                                                  \
     if (::sotto::Status sotto_status = (expr); !sotto_status.ok()) return sotto_status; \
   } while (false)
 
 /// `SOTTO_ASSIGN_OR_RETURN(auto x, make_x());` declares x or returns the failure of make_x().
-#define SOTTO_ASSIGN_OR_RETURN(decl, expr)                                         \
+#define SOTTO_ASSIGN_OR_RETURN(decl, expr) \
   SOTTO_ASSIGN_OR_RETURN_INNER(SOTTO_CONCAT(sotto_result_, __LINE__), decl, expr)
 #define SOTTO_ASSIGN_OR_RETURN_INNER(tmp, decl, expr) \
   auto tmp = (expr);                                  \

@@ -24,49 +24,53 @@ struct LoadOptions {
 
 enum class Task { kTranscribe, kTranslate };
 
-/// Everything that steers one transcription. Defaults are those of OpenAI's program except that the language is
-/// always detected when none is given.
+/// Everything that steers one transcription. Defaults are those of OpenAI's program except that the
+/// language is always detected when none is given.
 struct TranscribeOptions {
   Task task = Task::kTranscribe;
-  std::string language;                  ///< Whisper code or English name; empty: detect
-  std::vector<std::string> languages;    ///< Detection is restricted to these; empty: all
+  std::string language;                ///< Whisper code or English name; empty: detect
+  std::vector<std::string> languages;  ///< Detection is restricted to these; empty: all
 
   // Search.
-  int beam_size = 5;                     ///< At temperature 0; 1 or less: greedy
-  int best_of = 5;                       ///< Candidates sampled at temperatures above 0
-  float patience = 1.0f;                 ///< https://arxiv.org/abs/2204.05424
-  std::optional<float> length_penalty;   ///< alpha of https://arxiv.org/abs/1609.08144; none: divide by length
-  float repetition_penalty = 1.0f;       ///< https://arxiv.org/abs/1909.05858; 1: off
-  int no_repeat_ngram_size = 0;          ///< 0: off
-  uint64_t seed = 0;                     ///< For sampling; equal seeds give equal text
+  int beam_size = 5;      ///< At temperature 0; 1 or less: greedy
+  int best_of = 5;        ///< Candidates sampled at temperatures above 0
+  float patience = 1.0f;  ///< https://arxiv.org/abs/2204.05424
+  std::optional<float>
+      length_penalty;  ///< alpha of https://arxiv.org/abs/1609.08144; none: divide by length
+  float repetition_penalty = 1.0f;  ///< https://arxiv.org/abs/1909.05858; 1: off
+  int no_repeat_ngram_size = 0;     ///< 0: off
+  uint64_t seed = 0;                ///< For sampling; equal seeds give equal text
 
   // Fallback: the next temperature is tried when a threshold says that the window failed.
   std::vector<float> temperatures = {0.0f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f};
   std::optional<float> compression_ratio_threshold = 2.4f;
   std::optional<float> logprob_threshold = -1.0f;
   std::optional<float> no_speech_threshold = 0.6f;
-  std::optional<float> entropy_threshold;  ///< whisper-cli's -et; none: compression ratio alone decides
+  std::optional<float>
+      entropy_threshold;  ///< whisper-cli's -et; none: compression ratio alone decides
 
   // Context.
   bool condition_on_previous_text = true;
-  float prompt_reset_on_temperature = 0.5f;  ///< A window decoded above this is not handed on as context
-  int max_context_tokens = -1;           ///< -1: half of the text context
+  float prompt_reset_on_temperature =
+      0.5f;                     ///< A window decoded above this is not handed on as context
+  int max_context_tokens = -1;  ///< -1: half of the text context
   std::string initial_prompt;
   bool carry_initial_prompt = false;
-  std::string prefix;                    ///< Start of the first window's text
-  std::string hotwords;                  ///< Put before each window's context
+  std::string prefix;    ///< Start of the first window's text
+  std::string hotwords;  ///< Put before each window's context
 
   // Tokens.
   bool without_timestamps = false;
-  float max_initial_timestamp = 1.0f;    ///< Seconds
+  float max_initial_timestamp = 1.0f;       ///< Seconds
   std::vector<int> suppress_tokens = {-1};  ///< -1 stands for the model's non-speech list
   bool suppress_blank = true;
-  std::string suppress_regex;            ///< Tokens whose text matches are never sampled; empty: off
-  int max_new_tokens = 0;                ///< Per window; 0: half of the text context
+  std::string suppress_regex;  ///< Tokens whose text matches are never sampled; empty: off
+  int max_new_tokens = 0;      ///< Per window; 0: half of the text context
 
   // What part of the recording.
-  std::vector<std::pair<double, double>> clips;  ///< [start, end) in seconds; end < 0: to the end. Empty: all
-  int audio_ctx = 0;                     ///< Encoder positions of 20 ms; 0: all 1500
+  std::vector<std::pair<double, double>>
+      clips;          ///< [start, end) in seconds; end < 0: to the end. Empty: all
+  int audio_ctx = 0;  ///< Encoder positions of 20 ms; 0: all 1500
 
   // Words.
   bool word_timestamps = false;
@@ -80,17 +84,17 @@ using Samples = std::span<const float>;
 
 /// Called from the thread that transcribes. All members are optional.
 struct TranscribeCallbacks {
-  std::function<void(const Segment&)> on_segment;      ///< As soon as it is final
+  std::function<void(const Segment&)> on_segment;  ///< As soon as it is final
   std::function<void(double done_s, double total_s)> on_progress;
   std::function<void(const std::string& code, float probability)> on_language;
-  std::function<bool()> should_stop;                   ///< true: stop at the next token; kCancelled is returned
+  std::function<bool()> should_stop;  ///< true: stop at the next token; kCancelled is returned
 };
 
 /// Where the recording comes from. Exactly one of the sources is set.
 struct AudioSource {
-  std::string path;                ///< A file; "-" is standard input
+  std::string path;                  ///< A file; "-" is standard input
   std::span<const std::byte> bytes;  ///< A whole encoded file in memory
-  Samples samples;                 ///< Decoded already
+  Samples samples;                   ///< Decoded already
   /// For headerless input ("s16le" | "f32le" | ...); empty: the container says
   std::string raw_format;
   int raw_rate = 16000;
@@ -101,7 +105,8 @@ struct AudioSource {
 class SpeechModel {
  public:
   /// `path`: a file or folder of a supported format. Model names are resolved by sotto/models.h.
-  static Result<std::unique_ptr<SpeechModel>> load(const std::string& path, const LoadOptions& options);
+  static Result<std::unique_ptr<SpeechModel>> load(const std::string& path,
+                                                   const LoadOptions& options);
   virtual ~SpeechModel() = default;
 
   virtual Result<Transcript> transcribe(const AudioSource& source, const TranscribeOptions& options,

@@ -13,11 +13,11 @@ namespace sotto {
 /// One decoded token of a segment.
 struct Token {
   int id = 0;
-  std::string text;           ///< Its bytes; may be part of a UTF-8 character. Timestamps read "[_TT_n]".
-  double start = 0;           ///< Seconds; equal to the segment's when token times were not asked for.
+  std::string text;  ///< Its bytes; may be part of a UTF-8 character. Timestamps read "[_TT_n]".
+  double start = 0;  ///< Seconds; equal to the segment's when token times were not asked for.
   double end = 0;
-  float probability = 0;      ///< In 0..1, under the unmodified distribution of its step.
-  float logprob = 0;          ///< Natural logarithm of `probability`.
+  float probability = 0;  ///< In 0..1, under the unmodified distribution of its step.
+  float logprob = 0;      ///< Natural logarithm of `probability`.
 };
 
 /// One word with its time. `text` keeps its leading space, as the tokenizer gives it.
@@ -30,46 +30,50 @@ struct Word {
 
 /// One subtitle-sized piece of text.
 struct Segment {
-  int id = 0;                 ///< From 0, consecutive.
-  int seek = 0;               ///< Frame (10 ms) at which the window of this segment began.
+  int id = 0;    ///< From 0, consecutive.
+  int seek = 0;  ///< Frame (10 ms) at which the window of this segment began.
   double start = 0;
   double end = 0;
   std::string text;           ///< With its leading space.
   std::vector<Token> tokens;  ///< Text and timestamp tokens in order.
   std::vector<Word> words;    ///< Empty unless word times were asked for.
   std::string speaker;        ///< Empty unless speaker labels were asked for.
-  // These four belong to the decoded window (at most 30 s): segments of one window carry equal values.
+  // These four belong to the decoded window (at most 30 s): segments of one window carry equal
+  // values.
   float temperature = 0;
   float avg_logprob = 0;
   float compression_ratio = 0;
   float no_speech_prob = 0;
 };
 
-/// A span of audio that produced no text although the model was run, or text that was thrown away, and why.
+/// A span of audio that produced no text although the model was run, or text that was thrown away,
+/// and why.
 struct DroppedSpan {
   double start = 0;
   double end = 0;
-  std::string reason;         ///< Stable identifier: "vad", "no_speech", "loop", "hallucination_silence", ...
-  std::string text;           ///< What was thrown away, if anything was decoded.
+  std::string
+      reason;  ///< Stable identifier: "vad", "no_speech", "loop", "hallucination_silence", ...
+  std::string text;  ///< What was thrown away, if anything was decoded.
 };
 
 /// Where the work ran and what it cost; printed by --stats.
 struct TranscriptStats {
-  double audio_s = 0;         ///< Length of the recording.
-  double load_ms = 0, decode_audio_ms = 0, mel_ms = 0, vad_ms = 0, encode_ms = 0, generate_ms = 0, total_ms = 0;
-  int windows = 0;            ///< Encoder passes.
-  int fallbacks = 0;          ///< Windows decoded again at a higher temperature.
-  std::string device;         ///< "cpu", "npu", "sim", or "npu+cpu".
+  double audio_s = 0;  ///< Length of the recording.
+  double load_ms = 0, decode_audio_ms = 0, mel_ms = 0, vad_ms = 0, encode_ms = 0, generate_ms = 0,
+         total_ms = 0;
+  int windows = 0;     ///< Encoder passes.
+  int fallbacks = 0;   ///< Windows decoded again at a higher temperature.
+  std::string device;  ///< "cpu", "npu", "sim", or "npu+cpu".
   std::string fallback_reason;
 };
 
 struct Transcript {
-  std::string text;           ///< Segment texts joined as they are, trimmed at both ends.
-  std::string language;       ///< Whisper code, e.g. "en".
-  float language_probability = 0;                ///< 1 when the caller named the language.
+  std::string text;                ///< Segment texts joined as they are, trimmed at both ends.
+  std::string language;            ///< Whisper code, e.g. "en".
+  float language_probability = 0;  ///< 1 when the caller named the language.
   std::map<std::string, float> language_probabilities;  ///< Empty unless detection ran.
   std::string task = "transcribe";
-  double duration = 0;        ///< Seconds of decoded audio.
+  double duration = 0;  ///< Seconds of decoded audio.
   std::optional<double> duration_after_vad;
   std::vector<Segment> segments;
   std::vector<DroppedSpan> dropped;

@@ -29,11 +29,16 @@ int cgroup_cpu_limit() {
 
 std::string_view cpu_isa_name(CpuIsa isa) {
   switch (isa) {
-    case CpuIsa::kScalar: return "scalar";
-    case CpuIsa::kAvx2: return "avx2";
-    case CpuIsa::kAvx512: return "avx512";
-    case CpuIsa::kAvx512Vnni: return "avx512_vnni";
-    case CpuIsa::kAvx512Bf16: return "avx512_bf16";
+    case CpuIsa::kScalar:
+      return "scalar";
+    case CpuIsa::kAvx2:
+      return "avx2";
+    case CpuIsa::kAvx512:
+      return "avx512";
+    case CpuIsa::kAvx512Vnni:
+      return "avx512_vnni";
+    case CpuIsa::kAvx512Bf16:
+      return "avx512_bf16";
   }
   return "unknown";
 }
@@ -43,8 +48,9 @@ CpuIsa detected_cpu_isa() {
   // These builtins also ask the operating system whether it saves the registers.
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  const bool avx512 =
+      avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
   const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni") != 0;
   const bool bf16 = vnni && __builtin_cpu_supports("avx512bf16") != 0;
   if (bf16) return CpuIsa::kAvx512Bf16;
@@ -64,8 +70,8 @@ Result<CpuIsa> select_cpu_isa(std::string_view forced) {
     if (cpu_isa_name(isa) == forced) return isa;
     usable += (usable.empty() ? "" : ", ") + std::string(cpu_isa_name(isa));
   }
-  return invalid_argument("SOTTO_CPU=" + std::string(forced) + " cannot be used here; this machine and build offer: " +
-                          usable);
+  return invalid_argument("SOTTO_CPU=" + std::string(forced) +
+                          " cannot be used here; this machine and build offer: " + usable);
 }
 
 Result<CpuIsa> cpu_isa_from_environment() {
@@ -82,7 +88,8 @@ int physical_core_count() {
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(static_cast<size_t>(cpu), &mask)) continue;
     ++logical;
-    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                       "/topology/thread_siblings_list");
     std::string siblings;
     cores.insert(std::getline(file, siblings) ? siblings : "cpu" + std::to_string(cpu));
   }

@@ -10,11 +10,11 @@ namespace sotto {
 
 /// Instruction-set levels that kernels are written for, lowest first. Each includes all before it.
 enum class CpuIsa {
-  kScalar,       ///< Baseline x86-64: the scalar reference
-  kAvx2,         ///< AVX2, FMA, F16C
-  kAvx512,       ///< AVX-512 F, BW, DQ, VL
-  kAvx512Vnni,   ///< plus VNNI (int8 dot products)
-  kAvx512Bf16,   ///< plus BF16 dot products (Zen 4, Sapphire Rapids and later)
+  kScalar,      ///< Baseline x86-64: the scalar reference
+  kAvx2,        ///< AVX2, FMA, F16C
+  kAvx512,      ///< AVX-512 F, BW, DQ, VL
+  kAvx512Vnni,  ///< plus VNNI (int8 dot products)
+  kAvx512Bf16,  ///< plus BF16 dot products (Zen 4, Sapphire Rapids and later)
 };
 
 /// "scalar", "avx2", "avx512", "avx512_vnni", "avx512_bf16".
@@ -30,8 +30,8 @@ Result<CpuIsa> select_cpu_isa(std::string_view forced);
 /// select_cpu_isa() of the environment variable SOTTO_CPU.
 Result<CpuIsa> cpu_isa_from_environment();
 
-/// Physical cores this process may run on (its affinity mask, hyper-threads counted once, the container's CPU quota
-/// respected); at least 1.
+/// Physical cores this process may run on (its affinity mask, hyper-threads counted once, the
+/// container's CPU quota respected); at least 1.
 int physical_core_count();
 
 }  // namespace sotto

@@ -22,7 +22,9 @@ TEST(CpuFeatures, WrongNameIsRefusedWithTheList) {
   EXPECT_NE(isa.status().message().find("scalar"), std::string::npos);
 }
 
-TEST(CpuFeatures, ThereIsAtLeastOneCore) { EXPECT_GE(physical_core_count(), 1); }
+TEST(CpuFeatures, ThereIsAtLeastOneCore) {
+  EXPECT_GE(physical_core_count(), 1);
+}
 
 }  // namespace
 }  // namespace sotto

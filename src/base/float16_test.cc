@@ -23,8 +23,8 @@ TEST(F16, EveryBitPatternRoundTrips) {
 }
 
 TEST(F16, RoundsToNearestEven) {
-  EXPECT_EQ(to_f16(1.0f + 0x1p-11f).bits, 0x3c00);            // tie: down to even
-  EXPECT_EQ(to_f16(1.0f + 3 * 0x1p-11f).bits, 0x3c02);        // tie: up to even
+  EXPECT_EQ(to_f16(1.0f + 0x1p-11f).bits, 0x3c00);      // tie: down to even
+  EXPECT_EQ(to_f16(1.0f + 3 * 0x1p-11f).bits, 0x3c02);  // tie: up to even
   EXPECT_EQ(to_f16(65519.0f).bits, 0x7bff);
   EXPECT_EQ(to_f16(65520.0f).bits, 0x7c00);
   EXPECT_EQ(to_f16(-0x1p-25f).bits, 0x8000);

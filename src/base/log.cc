@@ -8,7 +8,8 @@
 namespace sotto {
 
 void init_log() {
-  auto logger = std::make_shared<spdlog::logger>("sotto", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>("sotto", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("sotto: %l: %v");
   logger->set_level(spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));

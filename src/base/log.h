@@ -10,7 +10,8 @@
 
 namespace sotto {
 
-/// Sends the log to standard error with a short pattern; called once by the program. The default level is "warn".
+/// Sends the log to standard error with a short pattern; called once by the program. The default
+/// level is "warn".
 void init_log();
 
 /// "trace", "debug", "info", "warn", "error" or "off".

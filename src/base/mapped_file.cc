@@ -14,7 +14,7 @@ namespace sotto {
 Result<MappedFile> MappedFile::open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return status_from_errno(errno, "cannot open " + path);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(fd, &info) != 0) {
     const Status status = status_from_errno(errno, "cannot stat " + path);
     ::close(fd);

@@ -10,7 +10,8 @@
 
 namespace sotto {
 
-/// Owns the mapping; views into bytes() are valid as long as this object lives. Movable, not copyable.
+/// Owns the mapping; views into bytes() are valid as long as this object lives. Movable, not
+/// copyable.
 class MappedFile {
  public:
   /// Maps all of `path`, a regular file. An empty file gives empty bytes.
@@ -26,8 +27,8 @@ class MappedFile {
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Tells the kernel that the pages of `part` will not be needed soon, so that they leave this process's resident
-  /// set; they stay readable and come back from the page cache.
+  /// Tells the kernel that the pages of `part` will not be needed soon, so that they leave this
+  /// process's resident set; they stay readable and come back from the page cache.
   static void release_pages(std::span<const std::byte> part);
 
  private:

@@ -11,9 +11,9 @@
 namespace sotto {
 namespace {
 
-// A decoder step forks tens of times in a few milliseconds: a worker that sleeps at once pays a futex wake-up
-// (5..50 us) each time. So it looks for work for a short while first, giving its core away on the way when the machine
-// is busy, and sleeps after that.
+// A decoder step forks tens of times in a few milliseconds: a worker that sleeps at once pays a
+// futex wake-up (5..50 us) each time. So it looks for work for a short while first, giving its core
+// away on the way when the machine is busy, and sleeps after that.
 constexpr int kSpinPauses = 2000;
 constexpr int kYields = 20;
 
@@ -27,14 +27,14 @@ void cpu_pause() {
 
 struct ThreadPool::State {
   std::vector<std::thread> threads;
-  std::mutex callers;                       // one parallel loop at a time
-  std::mutex mutex;                         // guards sleeping
+  std::mutex callers;  // one parallel loop at a time
+  std::mutex mutex;    // guards sleeping
   std::condition_variable wake;
-  std::atomic<uint64_t> generation{0};      // bumped once per loop
+  std::atomic<uint64_t> generation{0};  // bumped once per loop
   std::atomic<bool> stop{false};
   std::atomic<int> sleepers{0};
   std::atomic<int64_t> next{0};
-  std::atomic<int> active{0};               // workers still inside the loop
+  std::atomic<int> active{0};  // workers still inside the loop
   int64_t tasks = 0;
   const std::function<void(int64_t, int)>* fn = nullptr;
 
@@ -47,7 +47,9 @@ struct ThreadPool::State {
 
   // Waits until the generation differs from `seen` or the pool stops.
   void await(uint64_t seen) {
-    const auto changed = [&] { return generation.load(std::memory_order_acquire) != seen || stop.load(); };
+    const auto changed = [&] {
+      return generation.load(std::memory_order_acquire) != seen || stop.load();
+    };
     for (int i = 0; i < kSpinPauses; ++i) {
       if (changed()) return;
       cpu_pause();
@@ -87,13 +89,15 @@ ThreadPool::~ThreadPool() {
     state_->stop.store(true);
   }
   state_->wake.notify_all();
-  for (std::thread& thread : state_->threads) thread.join();
+  for (std::thread& thread : state_->threads)
+    thread.join();
 }
 
 void ThreadPool::parallel_for(int64_t tasks, const std::function<void(int64_t, int)>& fn) {
   if (size_ == 1 || tasks <= 1) {
     const std::lock_guard one(state_->callers);
-    for (int64_t task = 0; task < tasks; ++task) fn(task, 0);
+    for (int64_t task = 0; task < tasks; ++task)
+      fn(task, 0);
     return;
   }
   State& s = *state_;
@@ -104,7 +108,8 @@ void ThreadPool::parallel_for(int64_t tasks, const std::function<void(int64_t, i
   s.active.store(size_ - 1, std::memory_order_relaxed);
   s.generation.fetch_add(1);
   if (s.sleepers.load() > 0) {
-    // Taking the mutex orders this after a worker that has checked the generation but not yet begun to wait.
+    // Taking the mutex orders this after a worker that has checked the generation but not yet begun
+    // to wait.
     { const std::lock_guard lock(s.mutex); }
     s.wake.notify_all();
   }

@@ -23,7 +23,8 @@ TEST_P(ThreadPoolSizes, RunsEveryTaskOnceOnAValidWorker) {
       EXPECT_LT(worker, pool.size());
       seen[static_cast<size_t>(task)].fetch_add(1);
     });
-    for (auto& count : seen) EXPECT_EQ(count.load(), 1);
+    for (auto& count : seen)
+      EXPECT_EQ(count.load(), 1);
   }
 }
 
@@ -45,10 +46,12 @@ TEST(ThreadPool, CallsFromSeveralThreadsAreSerialised) {
   std::vector<std::thread> callers;
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
-      for (int k = 0; k < 200; ++k) pool.parallel_for(5, [&](int64_t, int) { total.fetch_add(1); });
+      for (int k = 0; k < 200; ++k)
+        pool.parallel_for(5, [&](int64_t, int) { total.fetch_add(1); });
     });
   }
-  for (std::thread& caller : callers) caller.join();
+  for (std::thread& caller : callers)
+    caller.join();
   EXPECT_EQ(total.load(), 4 * 200 * 5);
 }
 

@@ -11,16 +11,17 @@ namespace sotto::ops {
 
 /// Precision of weights and of the inputs of products; sums are always f32 (i32 for int8).
 enum class ComputeType {
-  kAuto,   ///< The fastest one of this CPU that keeps transcripts (docs/DEVELOPERS.md has the measurement)
+  kAuto,  ///< The fastest one of this CPU that keeps transcripts (docs/DEVELOPERS.md has the
+          ///< measurement)
   kF32,
   kBf16,
-  kInt8,   ///< Weights per output row, activations per token row
+  kInt8,  ///< Weights per output row, activations per token row
 };
 
 struct CpuBackendOptions {
-  CpuIsa isa = CpuIsa::kScalar;   ///< From cpu_isa_from_environment()
+  CpuIsa isa = CpuIsa::kScalar;  ///< From cpu_isa_from_environment()
   ComputeType compute = ComputeType::kAuto;
-  int threads = 0;                ///< 0: one per physical core
+  int threads = 0;  ///< 0: one per physical core
 };
 
 /// "auto", "f32"/"float32", "bf16"/"bfloat16", "int8".

@@ -1,4 +1,5 @@
-// Byte-level BPE as GPT-2 and Whisper use it: text <-> token ids. Knows no file formats (see load/).
+// Byte-level BPE as GPT-2 and Whisper use it: text <-> token ids. Knows no file formats (see
+// load/).
 #ifndef SOTTO_TOKENIZER_TOKENIZER_H_
 #define SOTTO_TOKENIZER_TOKENIZER_H_
 
@@ -16,14 +17,14 @@ namespace sotto::tokenizer {
 
 /// How text is split before merging.
 enum class PreTokenizer {
-  kGpt2,     ///< Contractions, letters, digits, other, white space (GPT-2, Whisper)
+  kGpt2,  ///< Contractions, letters, digits, other, white space (GPT-2, Whisper)
 };
 
-/// What a tokenizer is built from. Merges are given either as ranks of the merged token (lower merges first; Whisper's
-/// ids of ordinary tokens are such ranks) or as an explicit list of pairs.
+/// What a tokenizer is built from. Merges are given either as ranks of the merged token (lower
+/// merges first; Whisper's ids of ordinary tokens are such ranks) or as an explicit list of pairs.
 struct BpeData {
-  std::vector<std::string> tokens;                       ///< Raw bytes by id; special tokens included
-  std::unordered_map<std::string, int> special;          ///< Literal text -> id, never produced by encode()
+  std::vector<std::string> tokens;               ///< Raw bytes by id; special tokens included
+  std::unordered_map<std::string, int> special;  ///< Literal text -> id, never produced by encode()
   std::vector<std::pair<std::string, std::string>> merges;  ///< Raw bytes; empty: rank is the id
   PreTokenizer pre = PreTokenizer::kGpt2;
 };
@@ -32,7 +33,8 @@ class Tokenizer {
  public:
   static Result<std::unique_ptr<Tokenizer>> create(BpeData data);
 
-  /// Ids of `text`; special tokens written out in it are encoded as ordinary text. Invalid UTF-8 is encoded bytewise.
+  /// Ids of `text`; special tokens written out in it are encoded as ordinary text. Invalid UTF-8 is
+  /// encoded bytewise.
   [[nodiscard]] std::vector<int> encode(std::string_view text) const;
   /// Bytes of the ids, special tokens left out. May end inside a UTF-8 character.
   [[nodiscard]] std::string decode(std::span<const int> ids) const;

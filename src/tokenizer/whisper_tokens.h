@@ -13,36 +13,40 @@
 namespace sotto::tokenizer {
 
 struct Language {
-  std::string_view code;   ///< "en"
-  std::string_view name;   ///< "english"
+  std::string_view code;  ///< "en"
+  std::string_view name;  ///< "english"
 };
 
-/// Whisper's languages in the order of their token ids (100, of which the first 99 are in the models before large-v3).
-/// Source: the tokenizer table of openai/whisper.
+/// Whisper's languages in the order of their token ids (100, of which the first 99 are in the
+/// models before large-v3). Source: the tokenizer table of openai/whisper.
 std::span<const Language> languages();
 
-/// Whisper code of a code, English name, alias ("castilian", "mandarin", …) or locale ("en-US", "pt_BR"), any case; "" if unknown.
+/// Whisper code of a code, English name, alias ("castilian", "mandarin", …) or locale ("en-US",
+/// "pt_BR"), any case; "" if unknown.
 std::string language_code(std::string_view name);
 
-/// Ids of the special tokens; they follow the ordinary vocabulary in a fixed order that depends on `multilingual` and
-/// on the number of languages.
+/// Ids of the special tokens; they follow the ordinary vocabulary in a fixed order that depends on
+/// `multilingual` and on the number of languages.
 struct WhisperTokens {
-  int eot = 0, sot = 0, translate = 0, transcribe = 0, sot_lm = 0, sot_prev = 0, no_speech = 0, no_timestamps = 0;
-  int timestamp_begin = 0;              ///< <|0.00|>; 1501 tokens of 20 ms
+  int eot = 0, sot = 0, translate = 0, transcribe = 0, sot_lm = 0, sot_prev = 0, no_speech = 0,
+      no_timestamps = 0;
+  int timestamp_begin = 0;  ///< <|0.00|>; 1501 tokens of 20 ms
   int first_language = 0;
-  int language_count = 0;               ///< 99 or 100; English-only models have the tokens, too, unused
+  int language_count = 0;  ///< 99 or 100; English-only models have the tokens, too, unused
   bool multilingual = false;
 
-  [[nodiscard]] int language_token(std::string_view code) const;      ///< -1 if unknown
-  [[nodiscard]] std::string_view language_of(int token) const;        ///< "" if not a language token
+  [[nodiscard]] int language_token(std::string_view code) const;  ///< -1 if unknown
+  [[nodiscard]] std::string_view language_of(int token) const;    ///< "" if not a language token
   [[nodiscard]] bool is_timestamp(int id) const { return id >= timestamp_begin; }
 };
 
-/// From the vocabulary size: 51864 English-only, 51865 multilingual (99 languages), 51866 (100 languages).
+/// From the vocabulary size: 51864 English-only, 51865 multilingual (99 languages), 51866 (100
+/// languages).
 Result<WhisperTokens> whisper_tokens(int vocabulary_size);
 
-/// Tokens that are not speech (brackets, music notes, …), sorted: what "suppress_tokens -1" stands for, without the
-/// special tokens that decoding adds. Source: the rule of openai/whisper's tokenizer.
+/// Tokens that are not speech (brackets, music notes, …), sorted: what "suppress_tokens -1" stands
+/// for, without the special tokens that decoding adds. Source: the rule of openai/whisper's
+/// tokenizer.
 std::vector<int> non_speech_tokens(const Tokenizer& tokenizer);
 
 }  // namespace sotto::tokenizer

@@ -12,7 +12,12 @@
 namespace sotto::transcript {
 
 enum class Format {
-  kTxt, kSrt, kVtt, kTsv, kCsv, kLrc,
+  kTxt,
+  kSrt,
+  kVtt,
+  kTsv,
+  kCsv,
+  kLrc,
   kJson,         ///< openai-whisper's object, one line
   kJsonCli,      ///< whisper-cli's -oj, tab-indented
   kJsonFull,     ///< whisper-cli's -ojf: with tokens
@@ -30,19 +35,21 @@ struct WriterOptions {
   int max_line_count = 0;
   int max_words_per_line = 0;
   bool highlight_words = false;
-  bool word_granularity = false;       ///< kVerboseJson: top-level "words"
-  bool segment_granularity = true;     ///< kVerboseJson: "segments"
-  bool pretty = false;                 ///< kJson: indented
-  int first_index = 1;                 ///< srt: number of the first cue
+  bool word_granularity = false;    ///< kVerboseJson: top-level "words"
+  bool segment_granularity = true;  ///< kVerboseJson: "segments"
+  bool pretty = false;              ///< kJson: indented
+  int first_index = 1;              ///< srt: number of the first cue
   // kJsonCli, kJsonFull: the header whisper-cli writes.
   std::string model_type, model_path, system_info;
   bool model_multilingual = true;
 };
 
-/// The whole document. Always valid UTF-8 (broken sequences become U+FFFD) and, for JSON, free of NaN.
+/// The whole document. Always valid UTF-8 (broken sequences become U+FFFD) and, for JSON, free of
+/// NaN.
 std::string write(const Transcript& transcript, Format format, const WriterOptions& options);
 
-/// "00:01:01,234" with the given decimal separator; hours always. Seconds are rounded to the nearest ms.
+/// "00:01:01,234" with the given decimal separator; hours always. Seconds are rounded to the
+/// nearest ms.
 std::string format_time(double seconds, char separator);
 
 }  // namespace sotto::transcript

@@ -1,4 +1,5 @@
-// A loaded Whisper checkpoint: audio features in, token logits out. Knows nothing of search or of long recordings.
+// A loaded Whisper checkpoint: audio features in, token logits out. Knows nothing of search or of
+// long recordings.
 #ifndef SOTTO_WHISPER_MODEL_H_
 #define SOTTO_WHISPER_MODEL_H_
 
@@ -26,17 +27,19 @@ struct DecodeBatch {
   std::vector<int> tokens;
   std::vector<ops::TokenRow> rows;
   std::vector<const EncodedWindow*> windows;
-  std::vector<int64_t> logit_rows;     ///< Rows whose logits are wanted, ascending
+  std::vector<int64_t> logit_rows;  ///< Rows whose logits are wanted, ascending
 };
 
-/// Token-by-token decoding with a KV cache for a fixed number of sequences. Abstract so that search can be tested with
-/// a scripted model.
+/// Token-by-token decoding with a KV cache for a fixed number of sequences. Abstract so that search
+/// can be tested with a scripted model.
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  /// logits: [logit_rows.size(), n_vocab], f32, raw (before any rule). `alignment`, if not null, receives for every
-  /// alignment head (in the order of Config) the cross-attention probabilities [heads, rows, source positions].
-  virtual Status step(const DecodeBatch& batch, std::span<float> logits, std::vector<float>* alignment) = 0;
+  /// logits: [logit_rows.size(), n_vocab], f32, raw (before any rule). `alignment`, if not null,
+  /// receives for every alignment head (in the order of Config) the cross-attention probabilities
+  /// [heads, rows, source positions].
+  virtual Status step(const DecodeBatch& batch, std::span<float> logits,
+                      std::vector<float>* alignment) = 0;
   /// Slot i continues slot parents[i]; see ops::KvCache::reorder.
   virtual Status reorder(std::span<const int> parents, int64_t length) = 0;
   virtual void clear() = 0;
@@ -49,15 +52,18 @@ class Model {
   [[nodiscard]] virtual const Config& config() const = 0;
   [[nodiscard]] virtual const tokenizer::Tokenizer& tokenizer() const = 0;
   [[nodiscard]] virtual const tokenizer::WhisperTokens& tokens() const = 0;
-  /// mel: time-major [2 * positions, n_mels], normalised; positions <= n_audio_ctx (fewer: adaptive context).
-  virtual Result<std::unique_ptr<EncodedWindow>> encode(std::span<const float> mel, int positions) = 0;
+  /// mel: time-major [2 * positions, n_mels], normalised; positions <= n_audio_ctx (fewer: adaptive
+  /// context).
+  virtual Result<std::unique_ptr<EncodedWindow>> encode(std::span<const float> mel,
+                                                        int positions) = 0;
   /// Holds up to `sequences` beams.
   virtual Result<std::unique_ptr<Decoder>> create_decoder(int sequences) = 0;
   [[nodiscard]] virtual ops::Backend& backend() = 0;
 };
 
 /// Opens a checkpoint of any supported format (file or folder; see models/formats) on `backend`.
-Result<std::unique_ptr<Model>> load_model(const std::string& path, std::unique_ptr<ops::Backend> backend);
+Result<std::unique_ptr<Model>> load_model(const std::string& path,
+                                          std::unique_ptr<ops::Backend> backend);
 
 }  // namespace sotto::whisper
 
