@@ -1,0 +1,9 @@
+#include "cli/commands.h"
+
+namespace sotto::cli {
+
+void register_commands(Program& program) {
+  register_version(program);
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,16 @@
+// One registration function a subcommand, each in the file of the same name.
+#ifndef SOTTO_CLI_COMMANDS_H_
+#define SOTTO_CLI_COMMANDS_H_
+
+#include "cli/program.h"
+
+namespace sotto::cli {
+
+void register_version(Program& program);
+
+/// All of them, in the order in which `sotto help` lists them.
+void register_commands(Program& program);
+
+}  // namespace sotto::cli
+
+#endif  // SOTTO_CLI_COMMANDS_H_
