@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,16 @@ struct LoadOptions {
   std::string compute = "auto";  ///< auto | f32 | bf16 | int8
   int threads = 0;               ///< 0: one per physical core
 };
+
+/// Whether a model could be loaded with these options on this machine, without loading one: tells a
+/// wrong device name (kInvalidArgument) and an absent device (kUnsupported, kUnavailable) from a
+/// faulty model. An empty or "auto" device is that of the environment variable SOTTO_DEVICE, else
+/// the best one.
+Status check_device(const LoadOptions& options);
+
+/// Whisper's code ("en") of a code, English name, alias or locale ("EN", "english", "en-US").
+/// Otherwise kInvalidArgument with the list of all languages.
+Result<std::string> parse_language(std::string_view name);
 
 enum class Task { kTranscribe, kTranslate };
 
@@ -84,6 +95,8 @@ using Samples = std::span<const float>;
 
 /// Called from the thread that transcribes. All members are optional.
 struct TranscribeCallbacks {
+  /// The recording is decoded: failures from now on are not its fault.
+  std::function<void(double duration_s)> on_audio;
   std::function<void(const Segment&)> on_segment;  ///< As soon as it is final
   std::function<void(double done_s, double total_s)> on_progress;
   std::function<void(const std::string& code, float probability)> on_language;

@@ -56,6 +56,17 @@ struct DroppedSpan {
   std::string text;  ///< What was thrown away, if anything was decoded.
 };
 
+/// What one kind of model operation cost during a transcription, and where it ran.
+struct OpStats {
+  std::string op;      ///< "linear", "self_attention", ...
+  std::string device;  ///< "cpu", "npu", "sim"
+  int64_t calls = 0;
+  double ms = 0;
+  double flops = 0;       ///< 2 * multiply-accumulates
+  int64_t fallbacks = 0;  ///< Calls that ran on the CPU although another device was asked for.
+  std::string fallback_reason;
+};
+
 /// Where the work ran and what it cost; printed by --stats.
 struct TranscriptStats {
   double audio_s = 0;  ///< Length of the recording.
@@ -65,6 +76,7 @@ struct TranscriptStats {
   int fallbacks = 0;   ///< Windows decoded again at a higher temperature.
   std::string device;  ///< "cpu", "npu", "sim", or "npu+cpu".
   std::string fallback_reason;
+  std::vector<OpStats> ops;  ///< Most expensive first.
 };
 
 struct Transcript {
