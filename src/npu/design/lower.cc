@@ -475,8 +475,8 @@ class Lowering {
                             "-byte stack and has " + std::to_string(limit));
   }
 
-  static constexpr int kCoreBanks = 4;  // Of 16 KB; source: mlir-aie AIETargetModel
-  static constexpr int kMemBanks = 8;   // Of 64 KB
+  static constexpr int kCoreBanks = 4;       // Of 16 KB; source: mlir-aie AIETargetModel
+  static constexpr int kMemBanks = 8;        // Of 64 KB
   static constexpr int64_t kAlignment = 32;  // Of a 256-bit load
 
   const Design& design_;
