@@ -17,7 +17,7 @@ target_compile_options(sotto_options INTERFACE -Wall -Wextra -Wconversion -Wshad
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 reports false positives of these in inlined std code at -O2; clang and later gcc still check them.
   target_compile_options(sotto_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds
-                         -Wno-stringop-overflow)
+                         -Wno-stringop-overflow -Wno-free-nonheap-object)
 endif()
 if(SOTTO_SANITIZE)
   target_compile_options(sotto_options INTERFACE -fsanitize=${SOTTO_SANITIZE} -fno-omit-frame-pointer
