@@ -90,7 +90,7 @@ struct Buffer {
 struct Lock {
   std::string name;
   Tile tile;
-  int id = 0;
+  int id = -1;  ///< -1: the compiler chooses
   int init = 0;
   bool operator==(const Lock&) const = default;
 };
@@ -101,6 +101,18 @@ struct Kernel {
   std::vector<std::variant<ObjectType, ElementType>> arguments;  ///< Memory objects, or i32 scalars
   std::string object_file;
   bool operator==(const Kernel&) const = default;
+};
+
+struct DmaPort {
+  Tile tile;
+  int channel = 0;
+  auto operator<=>(const DmaPort&) const = default;
+};
+
+/// A circuit-switched connection from a producer's MM2S to a consumer's S2MM channel.
+struct Flow {
+  DmaPort from, to;
+  auto operator<=>(const Flow&) const = default;
 };
 
 // ---- Core programs
@@ -188,6 +200,7 @@ struct Task {
   std::vector<Dim> dims;  ///< Empty: linear; else four
   bool issue_token = false;
   int repeat_count = 0;
+  bool is_memcpy = false;  ///< Written as dma_memcpy_nd: the compiler derives the repetition
   bool operator==(const Task&) const = default;
 };
 struct StartTask {  ///< Configures and starts
@@ -230,6 +243,7 @@ struct Design {
   std::vector<Tile> tiles;  ///< In the order of declaration
   std::vector<ObjectFifo> fifos;
   std::vector<Link> links;  ///< Each stands, in text, after the last fifo it names
+  std::vector<Flow> flows;  ///< Connections made by hand, beside those of the fifos
   std::vector<Buffer> buffers;
   std::vector<Lock> locks;
   std::vector<CoreProgram> programs;

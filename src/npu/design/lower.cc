@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -45,6 +46,8 @@ class Lowering {
       SOTTO_RETURN_IF_ERROR(make_locks(ring));
     for (const ObjectFifo& fifo : design_.fifos)
       SOTTO_RETURN_IF_ERROR(connect(fifo));
+    for (const Flow& flow : design_.flows)
+      array_.flows.push_back(flow);
     SOTTO_RETURN_IF_ERROR(place_buffers());
     for (BufferDescriptor& bd : array_.descriptors)
       bd.base_bytes += array_.buffer(bd.buffer)->address;
@@ -79,27 +82,30 @@ class Lowering {
     std::set<std::string> names;
     for (const ObjectFifo& fifo : design_.fifos) {
       if (!names.insert(fifo.name).second)
-        return invalid_argument("fifo @" + fifo.name + " is declared twice");
+        return invalid_argument("symbol: fifo @" + fifo.name + " is declared twice");
       if (fifo.consumers.empty())
-        return invalid_argument("fifo @" + fifo.name + " has no consumer");
-      if (fifo.depths.empty()) return invalid_argument("fifo @" + fifo.name + " has no depth");
+        return invalid_argument("symbol: fifo @" + fifo.name + " has no consumer");
+      if (fifo.depths.empty())
+        return invalid_argument("symbol: fifo @" + fifo.name + " has no depth");
     }
     for (const Link& link : design_.links) {
       const bool split = link.inputs.size() == 1 && link.outputs.size() > 1;
       const bool join = link.outputs.size() == 1 && link.inputs.size() > 1;
       const bool forward = link.inputs.size() == 1 && link.outputs.size() == 1;
       if (!split && !join && !forward)
-        return invalid_argument("a link needs one input or one output");
+        return invalid_argument("link: a link needs one input or one output");
       if (split && link.output_offsets.size() != link.outputs.size()) {
-        return invalid_argument("link of @" + link.inputs[0] + ": one offset per output is needed");
+        return invalid_argument("link: of @" + link.inputs[0] +
+                                ": one offset per output is needed");
       }
       if (join && link.input_offsets.size() != link.inputs.size()) {
-        return invalid_argument("link to @" + link.outputs[0] + ": one offset per input is needed");
+        return invalid_argument("link: to @" + link.outputs[0] +
+                                ": one offset per input is needed");
       }
       for (const auto* side : {&link.inputs, &link.outputs}) {
         for (const std::string& name : *side) {
           if (names.count(name) == 0)
-            return invalid_argument("link names fifo @" + name + ", which does not exist");
+            return invalid_argument("link: names fifo @" + name + ", which does not exist");
         }
       }
       const Tile meeting = design_.fifo(link.inputs[0])->consumers[0].tile;
@@ -220,14 +226,16 @@ class Lowering {
   // ---- Locks
   // --------------------------------------------------------------------------------------
 
+  // A lock without an id of its own (-1) takes the lowest free one, as a fifo's locks do.
   Status claim_lock(const Lock& lock) {
+    if (lock.id < 0) return new_lock(lock.tile, lock.name, lock.init).status();
     const int limit = generation_.limits(tile_kind(lock.tile)).locks;
-    if (lock.id < 0 || lock.id >= limit) {
-      return invalid_argument("lock @" + lock.name + ": " + tile_name(lock.tile) +
+    if (lock.id >= limit) {
+      return invalid_argument("locks: @" + lock.name + ": " + tile_name(lock.tile) +
                               " has ids 0 to " + std::to_string(limit - 1));
     }
     if (!used_locks_[lock.tile].insert(lock.id).second) {
-      return invalid_argument("lock @" + lock.name + ": id " + std::to_string(lock.id) + " of " +
+      return invalid_argument("locks: @" + lock.name + ": id " + std::to_string(lock.id) + " of " +
                               tile_name(lock.tile) + " is taken");
     }
     array_.locks.push_back(lock);
@@ -265,7 +273,7 @@ class Lowering {
     const int limit = direction == DmaDirection::kS2mm ? dma.s2mm_channels : dma.mm2s_channels;
     int& next = next_channel_[{tile, direction}];
     if (next >= limit) {
-      return invalid_argument("DMA channels: " + tile_name(tile) + " has " + std::to_string(limit) +
+      return invalid_argument("dma_channels: " + tile_name(tile) + " has " + std::to_string(limit) +
                               (direction == DmaDirection::kS2mm ? " input" : " output") +
                               " channels, @" + fifo + " needs one more");
     }
@@ -284,9 +292,8 @@ class Lowering {
     for (int id = begin; id < end; ++id) {
       if (used_descriptors_[tile].insert(id).second) return id;
     }
-    return invalid_argument("buffer descriptors: " + tile_name(tile) + " has " +
-                            std::to_string(end - begin) + " for this channel, @" + fifo +
-                            " needs one more");
+    return invalid_argument("bd_count: " + tile_name(tile) + " has " + std::to_string(end - begin) +
+                            " for this channel, @" + fifo + " needs one more");
   }
 
   static std::vector<WordDim> word_dims(const std::vector<Dim>& dims, int bytes) {
@@ -417,6 +424,19 @@ class Lowering {
     return {};
   }
 
+  // The memory tile next to `tile` that lies in the partition and holds no buffers itself, if there
+  // is one: channels 0 to 3 reach it.
+  std::optional<Tile> empty_neighbour(Tile tile) const {
+    const int columns = design_.columns > 0 ? design_.columns : generation_.columns.value;
+    for (const int col : {tile.col + 1, tile.col - 1}) {
+      const Tile next{col, tile.row};
+      const bool used =
+          std::any_of(rings_.begin(), rings_.end(), [&](const Ring& r) { return r.tile == next; });
+      if (col >= 0 && col < columns && !used) return next;
+    }
+    return std::nullopt;
+  }
+
   // Round robin over the banks, so that the two buffers of a ring do not compete for one.
   bool place_in_banks(Tile tile, std::vector<PlacedBuffer>& buffers) const {
     const bool core = tile_kind(tile) == TileKind::kCore;
@@ -470,9 +490,26 @@ class Lowering {
       next = buffer.address + buffer.bytes;
     }
     if (next <= limit) return {};
-    return invalid_argument("tile memory: " + tile_name(tile) + " needs " + std::to_string(next) +
+    if (tile_kind(tile) == TileKind::kMem && spill(tile, limit, buffers)) return {};
+    return invalid_argument("memory: " + tile_name(tile) + " needs " + std::to_string(next) +
                             " bytes with its " + std::to_string(stack_of(tile)) +
                             "-byte stack and has " + std::to_string(limit));
+  }
+
+  // Moves what does not fit to the neighbouring memory tile.
+  bool spill(Tile tile, int64_t limit, std::vector<PlacedBuffer>& buffers) const {
+    const std::optional<Tile> neighbour = empty_neighbour(tile);
+    if (!neighbour.has_value()) return false;
+    int64_t here = 0;
+    int64_t there = 0;
+    for (PlacedBuffer& buffer : buffers) {
+      const bool fits = here + buffer.bytes <= limit;
+      buffer.tile = fits ? tile : *neighbour;
+      int64_t& next = fits ? here : there;
+      buffer.address = next;
+      next += (buffer.bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    return there <= limit;
   }
 
   static constexpr int kCoreBanks = 4;       // Of 16 KB; source: mlir-aie AIETargetModel

@@ -14,7 +14,7 @@ namespace sotto::npu {
 
 struct PlacedBuffer {
   std::string name;
-  Tile tile;
+  Tile tile;            ///< Whose memory holds it; for a memory tile's ring perhaps the neighbour
   int64_t address = 0;  ///< Bytes
   int64_t bytes = 0;
   ObjectType type;
@@ -43,18 +43,6 @@ struct BufferDescriptor {
   int64_t length_words = 0;
   std::vector<WordDim> words;  ///< Innermost first; empty: linear
   LockUse acquire, release;    ///< Acquire waits for >= value and subtracts it
-};
-
-struct DmaPort {
-  Tile tile;
-  int channel = 0;
-  auto operator<=>(const DmaPort&) const = default;
-};
-
-/// A circuit-switched connection from a producer's MM2S to a consumer's S2MM channel.
-struct Flow {
-  DmaPort from, to;
-  auto operator<=>(const Flow&) const = default;
 };
 
 struct ShimChannel {

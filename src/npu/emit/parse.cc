@@ -32,6 +32,7 @@ Status Parser::device_item() {
   if (accept("func.func")) return kernel();
   if (accept("aie.objectfifo")) return fifo();
   if (accept("aie.objectfifo.link")) return link();
+  if (accept("aie.flow")) return flow();
   if (accept("aie.runtime_sequence")) return sequence();
   if (lexer_.peek().kind == TokenKind::kValue) {
     const std::string value(lexer_.take().text);
@@ -76,13 +77,15 @@ Status Parser::defined_item(const std::string& value) {
       return error("expected a tile");
     lexer_.take();
     lock.tile = tile->second;
-    SOTTO_RETURN_IF_ERROR(expect(","));
-    SOTTO_ASSIGN_OR_RETURN(const int64_t id, number());
+    int64_t id = -1;
+    if (accept(",")) {
+      SOTTO_ASSIGN_OR_RETURN(id, number());
+      if (id < 0) return error("lock id out of range");
+    }
     SOTTO_RETURN_IF_ERROR(expect(")"));
     SOTTO_ASSIGN_OR_RETURN(const auto attrs, attributes());
     SOTTO_ASSIGN_OR_RETURN(const int64_t init, attribute_number(attrs, "init", 0));
-    if (id < 0 || id > 1000 || init < 0 || init > 1000)
-      return error("lock id or value out of range");
+    if (id > 1000 || init < 0 || init > 1000) return error("lock id or value out of range");
     lock.id = static_cast<int>(id);
     lock.init = static_cast<int>(init);
     lock.name = attrs.count("sym_name") != 0 ? attrs.find("sym_name")->second : value;
@@ -179,6 +182,31 @@ Status Parser::fifo() {
   SOTTO_ASSIGN_OR_RETURN(out.type, memref());
   SOTTO_RETURN_IF_ERROR(expect(">"));
   design_.fifos.push_back(std::move(out));
+  return {};
+}
+
+Status Parser::flow() {
+  Flow out;
+  SOTTO_RETURN_IF_ERROR(expect("("));
+  const auto port = [&](DmaPort& to) -> Status {
+    const auto tile = tiles_.find(lexer_.peek().text);
+    if (lexer_.peek().kind != TokenKind::kValue || tile == tiles_.end())
+      return error("expected a tile");
+    lexer_.take();
+    to.tile = tile->second;
+    SOTTO_RETURN_IF_ERROR(expect(","));
+    SOTTO_RETURN_IF_ERROR(expect("DMA"));
+    SOTTO_RETURN_IF_ERROR(expect(":"));
+    SOTTO_ASSIGN_OR_RETURN(const int64_t channel, number());
+    if (channel < 0 || channel > 63) return error("DMA channel out of range");
+    to.channel = static_cast<int>(channel);
+    return {};
+  };
+  SOTTO_RETURN_IF_ERROR(port(out.from));
+  SOTTO_RETURN_IF_ERROR(expect(","));
+  SOTTO_RETURN_IF_ERROR(port(out.to));
+  SOTTO_RETURN_IF_ERROR(expect(")"));
+  design_.flows.push_back(out);
   return {};
 }
 

@@ -5,6 +5,13 @@
 #include "npu/emit/parser.h"
 
 namespace sotto::npu {
+namespace {
+
+/// Far above what any transfer has; a product of three sizes stays inside 64 bits.
+constexpr int64_t kMaxSize = int64_t{1} << 20;
+constexpr int64_t kMaxDistance = int64_t{1} << 40;
+
+}  // namespace
 
 Status Parser::sequence() {
   Sequence out;
@@ -68,6 +75,10 @@ Status Parser::sequence() {
       set.value = static_cast<int>(value);
       SOTTO_RETURN_IF_ERROR(expect(")"));
       out.ops.emplace_back(std::move(set));
+    } else if (accept("aiex.npu.dma_memcpy_nd")) {
+      SOTTO_RETURN_IF_ERROR(memcpy_nd(out));
+    } else if (accept("aiex.npu.dma_wait")) {
+      SOTTO_RETURN_IF_ERROR(wait(out));
     } else if (lexer_.peek().kind == TokenKind::kValue) {
       SOTTO_RETURN_IF_ERROR(sequence_value(out, scope, configured));
     } else {
@@ -94,6 +105,80 @@ Status Parser::sequence_value(Sequence& out, Scope& scope,
   return {};
 }
 
+// dma_memcpy_nd(%a[offsets][sizes][strides]) {id = n : i64, metadata = @fifo, issue_token = true} :
+// memref: a task whose repetition follows from its outermost size, and which always gives a token
+// when it writes to the host.
+Status Parser::memcpy_nd(Sequence& out) {
+  Task task;
+  task.is_memcpy = true;
+  SOTTO_RETURN_IF_ERROR(expect("("));
+  SOTTO_ASSIGN_OR_RETURN(const std::string buffer, name(TokenKind::kValue, "a host buffer"));
+  SOTTO_ASSIGN_OR_RETURN(task.argument, argument_index(out, buffer));
+  SOTTO_ASSIGN_OR_RETURN(const std::vector<int64_t> offsets, number_list());
+  SOTTO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, number_list());
+  SOTTO_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, number_list());
+  SOTTO_RETURN_IF_ERROR(expect(")"));
+  if (offsets.size() != 4 || sizes.size() != 4 || strides.size() != 4)
+    return error("expected lists of four");
+  SOTTO_RETURN_IF_ERROR(expect("{"));
+  bool asked = false;
+  while (!accept("}")) {
+    SOTTO_ASSIGN_OR_RETURN(const std::string key, name(TokenKind::kWord, "an attribute name"));
+    SOTTO_RETURN_IF_ERROR(expect("="));
+    if (key == "metadata") {
+      SOTTO_ASSIGN_OR_RETURN(task.fifo, name(TokenKind::kSymbol, "a fifo"));
+    } else {
+      asked = asked || (key == "issue_token" && at("true"));
+      lexer_.take();
+      if (accept(":")) lexer_.take();
+    }
+    accept(",");
+  }
+  SOTTO_RETURN_IF_ERROR(expect(":"));
+  SOTTO_RETURN_IF_ERROR(memref().status());
+  task.len = 1;
+  for (size_t i = 0; i < 4; ++i) {
+    if (sizes[i] < 1 || sizes[i] > kMaxSize || strides[i] < 0 || strides[i] > kMaxDistance ||
+        offsets[i] < 0 || offsets[i] > kMaxDistance) {
+      return error("size, stride or offset out of range");
+    }
+    if (i > 0) task.len *= sizes[i];
+    task.dims.push_back({sizes[i], strides[i]});
+    task.offset += offsets[i];
+  }
+  task.repeat_count = static_cast<int>(sizes[0] - 1);
+  const ObjectFifo* fifo_ = design_.fifo(task.fifo);
+  const bool to_host = fifo_ != nullptr && tile_kind(fifo_->producer) != TileKind::kShim;
+  task.issue_token = asked || to_host;
+  task.name = "memcpy" + std::to_string(out.ops.size()) + "_" + task.fifo;
+  out.ops.emplace_back(StartTask{std::move(task)});
+  return {};
+}
+
+// dma_wait {symbol = @fifo}: takes one token of the fifo's channel.
+Status Parser::wait(Sequence& out) {
+  SOTTO_RETURN_IF_ERROR(expect("{"));
+  SOTTO_RETURN_IF_ERROR(expect("symbol"));
+  SOTTO_RETURN_IF_ERROR(expect("="));
+  SOTTO_ASSIGN_OR_RETURN(const std::string fifo_name, name(TokenKind::kSymbol, "a fifo"));
+  SOTTO_RETURN_IF_ERROR(expect("}"));
+  for (size_t i = out.ops.size(); i-- > 0;) {
+    const auto* start = std::get_if<StartTask>(&out.ops[i]);
+    if (start != nullptr && start->task.fifo == fifo_name) {
+      out.ops.emplace_back(AwaitTask{start->task.name});
+      return {};
+    }
+  }
+  return error("waits for @" + fifo_name + ", on which nothing was started");
+}
+
+Result<int> Parser::argument_index(const Sequence& sequence, const std::string& argument) const {
+  for (size_t i = 0; i < sequence.arguments.size(); ++i) {
+    if (sequence.arguments[i].name == argument) return static_cast<int>(i);
+  }
+  return error("%" + argument + " is no argument of the sequence");
+}
+
 Result<Task> Parser::task_body(const Sequence& sequence, std::string task_name) {
   Task task;
   task.name = std::move(task_name);
@@ -102,11 +187,7 @@ Result<Task> Parser::task_body(const Sequence& sequence, std::string task_name) 
   SOTTO_RETURN_IF_ERROR(expect("aie.dma_bd"));
   SOTTO_RETURN_IF_ERROR(expect("("));
   SOTTO_ASSIGN_OR_RETURN(const std::string buffer, name(TokenKind::kValue, "a host buffer"));
-  task.argument = -1;
-  for (size_t i = 0; i < sequence.arguments.size(); ++i) {
-    if (sequence.arguments[i].name == buffer) task.argument = static_cast<int>(i);
-  }
-  if (task.argument < 0) return error("%" + buffer + " is no argument of the sequence");
+  SOTTO_ASSIGN_OR_RETURN(task.argument, argument_index(sequence, buffer));
   SOTTO_RETURN_IF_ERROR(expect(":"));
   SOTTO_RETURN_IF_ERROR(memref().status());
   SOTTO_RETURN_IF_ERROR(expect("offset"));
@@ -115,6 +196,9 @@ Result<Task> Parser::task_body(const Sequence& sequence, std::string task_name) 
   SOTTO_RETURN_IF_ERROR(expect("len"));
   SOTTO_RETURN_IF_ERROR(expect("="));
   SOTTO_ASSIGN_OR_RETURN(task.len, number());
+  if (task.offset < 0 || task.offset > kMaxDistance || task.len < 0 || task.len > kMaxDistance) {
+    return error("offset or length out of range");
+  }
   if (accept("sizes")) {
     SOTTO_RETURN_IF_ERROR(expect("="));
     SOTTO_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, number_list());

@@ -51,6 +51,7 @@ class Parser {
   Status kernel();
   Status fifo();
   Status link();
+  Status flow();
   Result<Tile> tile_reference();
   Status core(Tile tile);
 
@@ -66,6 +67,9 @@ class Parser {
   // Sequences.
   Status sequence();
   Status sequence_value(Sequence& out, Scope& scope, std::map<std::string, Task>& configured);
+  Status memcpy_nd(Sequence& out);
+  Status wait(Sequence& out);
+  Result<int> argument_index(const Sequence& sequence, const std::string& argument) const;
   Result<Task> task_body(const Sequence& sequence, std::string task_name);
 
   Lexer lexer_;

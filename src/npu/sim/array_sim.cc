@@ -96,7 +96,9 @@ Status ArraySim::Impl::build_rings() {
     }
     if (bd != ring.front())
       return internal_error("descriptor chain of " + tile_name(bd->tile) + " is no ring");
-    rings_.emplace_back(std::move(ring), memory(std::get<0>(key)), locks_, streams_);
+    const PlacedBuffer* buffer = array_.buffer(ring.front()->buffer);
+    const Tile holder = buffer != nullptr ? buffer->tile : std::get<0>(key);
+    rings_.emplace_back(std::move(ring), memory(holder), locks_, streams_);
   }
   return {};
 }

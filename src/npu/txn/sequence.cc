@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "npu/design/verify.h"
+
 namespace sotto::npu {
 namespace {
 
@@ -159,7 +161,9 @@ Result<ShimDescriptor> shim_descriptor(const Task& task, ElementType element, co
   if (task.dims.empty()) return d;
   if (task.dims.size() != 4) return invalid_argument(who + ": needs no dimensions, or four");
 
-  const std::vector<Dim>& dims = task.dims;
+  const int64_t size_max = (int64_t{1} << g.shim.dma.wrap_bits) - 1;
+  const bool oversize = task.dims[2].size > size_max || words(task.dims[3].size) > size_max;
+  const std::vector<Dim> dims = oversize ? legalise(task.dims, g, task.is_memcpy) : task.dims;
   const int64_t stride_max = int64_t{1} << g.shim.dma.stride_bits;
   for (size_t i = 0; i < 3; ++i) {
     if (dims[i].size > 1 && (!whole(dims[i].stride) || words(dims[i].stride) > stride_max)) {
@@ -170,7 +174,6 @@ Result<ShimDescriptor> shim_descriptor(const Task& task, ElementType element, co
   if (!whole(dims[3].size))
     return invalid_argument(who + ": the innermost run must be whole 4-byte words");
   if (!is_linear(dims, dims[3].size)) {
-    const int64_t size_max = (int64_t{1} << g.shim.dma.wrap_bits) - 1;
     if (words(dims[3].size) > size_max || dims[2].size > size_max) {
       return invalid_argument(who + ": a strided size is over " + std::to_string(size_max));
     }
