@@ -8,54 +8,19 @@
 #include "npu/design/testing/golden.h"
 #include "npu/emit/parse.h"
 #include "npu/sim/array_sim.h"
+#include "npu/sim/testing/gemm_run.h"
 
 namespace sotto::npu {
 namespace {
 
-using Matrix = std::vector<float>;
-
-// Small integers, mostly zero: every sum is exact in f32 and in bf16.
-Matrix random_matrix(int64_t count, std::mt19937& rng, double density = 0.3) {
-  std::uniform_real_distribution<double> uniform(0, 1);
-  Matrix out(static_cast<size_t>(count));
-  for (float& v : out)
-    v = uniform(rng) < density ? (uniform(rng) < 0.5 ? -1.0f : 1.0f) : 0.0f;
-  return out;
-}
-
-Matrix product(const Matrix& a, const Matrix& b, int64_t m, int64_t k, int64_t n) {
-  Matrix c(static_cast<size_t>(m * n));
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t kk = 0; kk < k; ++kk) {
-      const float x = a[static_cast<size_t>(i * k + kk)];
-      if (x == 0) continue;
-      for (int64_t j = 0; j < n; ++j)
-        c[static_cast<size_t>(i * n + j)] += x * b[static_cast<size_t>(kk * n + j)];
-    }
-  }
-  return c;
-}
-
-std::vector<std::byte> pack(const Matrix& values, ElementType type) {
-  std::vector<std::byte> out(values.size() * static_cast<size_t>(element_bytes(type)));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (type == ElementType::kF32) {
-      reinterpret_cast<float*>(out.data())[i] = values[i];
-    } else {
-      reinterpret_cast<Bf16*>(out.data())[i] = to_bf16(values[i]);
-    }
-  }
-  return out;
-}
-
-Matrix unpack(const std::vector<std::byte>& bytes, ElementType type) {
-  Matrix out(bytes.size() / static_cast<size_t>(element_bytes(type)));
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = type == ElementType::kF32 ? reinterpret_cast<const float*>(bytes.data())[i]
-                                       : to_float(reinterpret_cast<const Bf16*>(bytes.data())[i]);
-  }
-  return out;
-}
+using testing::append_header;
+using testing::HostBytes;
+using testing::Matrix;
+using testing::pack;
+using testing::product;
+using testing::random_matrix;
+using testing::unpack;
+using testing::unwritten;
 
 class GoldenRun : public ::testing::TestWithParam<std::string> {
  protected:
@@ -75,26 +40,18 @@ class GoldenRun : public ::testing::TestWithParam<std::string> {
   }
 
   // Launches both ways on copies of `buffers`; they must agree. Leaves the result in `buffers`.
-  void launch(const Sequence& sequence, std::vector<std::vector<std::byte>>& buffers) {
-    std::vector<std::vector<std::byte>> copy = buffers;
-    const auto spans = [](std::vector<std::vector<std::byte>>& all) {
-      return std::vector<std::span<std::byte>>(all.begin(), all.end());
-    };
-    Result<LaunchReport> report =
-        from_words_->launch(testing::golden_words(GetParam(), sequence.name), spans(buffers));
+  void launch(const Sequence& sequence, std::vector<HostBytes>& buffers) {
+    std::vector<HostBytes> copy = buffers;
+    Result<LaunchReport> report = from_words_->launch(
+        testing::golden_words(GetParam(), sequence.name), testing::spans(buffers));
     ASSERT_TRUE(report.ok()) << report.status().message();
     EXPECT_GT(report->cycles, 0);
     EXPECT_LE(report->peak_queue, 4);
-    Result<LaunchReport> other = from_description_->launch(sequence, spans(copy));
+    Result<LaunchReport> other = from_description_->launch(sequence, testing::spans(copy));
     ASSERT_TRUE(other.ok()) << other.status().message();
     EXPECT_EQ(buffers, copy);
     EXPECT_EQ(report->ddr_bytes_read, other->ddr_bytes_read);
     EXPECT_EQ(report->stream_words, other->stream_words);
-  }
-
-  std::vector<std::byte> empty(const HostArgument& argument) const {
-    return std::vector<std::byte>(
-        static_cast<size_t>(argument.elements * element_bytes(argument.element)), std::byte{0xEE});
   }
 
   ThreadPool pool_{2};
@@ -123,14 +80,6 @@ std::vector<int64_t> numbers_in(const std::string& name) {
   return out;
 }
 
-// Header object: the four parameters in its first 16 bytes.
-void append_header(Matrix& values, std::vector<std::byte>& bytes, std::array<int32_t, 4> words) {
-  bytes = pack(values, ElementType::kBf16);
-  const size_t at = bytes.size();
-  bytes.resize(at + kTileM * kTileK * 2);
-  std::memcpy(bytes.data() + at, words.data(), sizeof words);
-}
-
 TEST_P(GoldenRun, GivesTheExactResult) {
   const std::string name = GetParam();
   const int64_t cores = generation(design_.generation).cores();
@@ -138,20 +87,22 @@ TEST_P(GoldenRun, GivesTheExactResult) {
   for (const Sequence& sequence : design_.sequences) {
     SCOPED_TRACE(sequence.name);
     const std::vector<HostArgument>& args = sequence.arguments;
-    std::vector<std::vector<std::byte>> buffers;
+    std::vector<HostBytes> buffers;
     if (sequence.name.rfind("mlp_", 0) == 0) {
       const std::vector<int64_t> z = numbers_in(sequence.name);  // M, K, H, N
-      Matrix x = random_matrix(z[0] * z[1], rng_), w = random_matrix(z[1] * z[2], rng_, 0.02);
+      Matrix x = random_matrix(z[0] * z[1], rng_, 0.3), w = random_matrix(z[1] * z[2], rng_, 0.02);
       Matrix u = random_matrix(z[2] * z[3], rng_, 0.02);
       const auto tiles = [&](int64_t n) {
         return static_cast<int32_t>(z[0] / kTileM * (n / kTileN) / cores);
       };
-      std::vector<std::byte> wb = pack(w, ElementType::kBf16), ub = pack(u, ElementType::kBf16);
+      HostBytes wb = pack(w, ElementType::kBf16), ub = pack(u, ElementType::kBf16);
       if (header) {
-        append_header(w, wb, {static_cast<int32_t>(z[1] / kTileK), tiles(z[2]) / 2, 2, 2});
-        append_header(u, ub, {static_cast<int32_t>(z[2] / kTileK), tiles(z[3]), 1, 0});
+        append_header(wb, {static_cast<int32_t>(z[1] / kTileK), tiles(z[2]) / 2, 2, 2},
+                      kTileM * kTileK);
+        append_header(ub, {static_cast<int32_t>(z[2] / kTileK), tiles(z[3]), 1, 0},
+                      kTileM * kTileK);
       }
-      buffers = {pack(x, ElementType::kBf16), wb, empty(args[2]), ub, empty(args[4])};
+      buffers = {pack(x, ElementType::kBf16), wb, unwritten(args[2]), ub, unwritten(args[4])};
       launch(sequence, buffers);
       const Matrix hidden = product(x, w, z[0], z[1], z[2]);
       ASSERT_EQ(unpack(buffers[2], ElementType::kBf16), hidden);
@@ -159,16 +110,19 @@ TEST_P(GoldenRun, GivesTheExactResult) {
     } else if (sequence.name.rfind("attention_", 0) == 0) {
       const std::vector<int64_t> z = numbers_in(sequence.name);  // heads, T, D, DV
       const int64_t heads = z[0], t = z[1], d = z[2], dv = z[3];
-      Matrix q = random_matrix(heads * t * d, rng_), k = random_matrix(heads * d * t, rng_, 0.1);
+      Matrix q = random_matrix(heads * t * d, rng_, 0.3),
+             k = random_matrix(heads * d * t, rng_, 0.1);
       Matrix v = random_matrix(heads * t * dv, rng_, 0.02);
-      std::vector<std::byte> kb, vb;
-      append_header(k, kb,
+      HostBytes kb = pack(k, ElementType::kBf16), vb = pack(v, ElementType::kBf16);
+      append_header(kb,
                     {static_cast<int32_t>(d / kTileK),
-                     static_cast<int32_t>(t / kTileM * (t / kTileN) / cores / 2), 2, 3});
-      append_header(v, vb,
+                     static_cast<int32_t>(t / kTileM * (t / kTileN) / cores / 2), 2, 3},
+                    kTileM * kTileK);
+      append_header(vb,
                     {static_cast<int32_t>(t / kTileK),
-                     static_cast<int32_t>(t / kTileM * (dv / kTileN) / cores), 1, 0});
-      buffers = {pack(q, ElementType::kBf16), kb, empty(args[2]), vb, empty(args[4])};
+                     static_cast<int32_t>(t / kTileM * (dv / kTileN) / cores), 1, 0},
+                    kTileM * kTileK);
+      buffers = {pack(q, ElementType::kBf16), kb, unwritten(args[2]), vb, unwritten(args[4])};
       launch(sequence, buffers);
       const Matrix out = unpack(buffers[4], ElementType::kF32);
       for (int64_t h = 0; h < heads; ++h) {
@@ -184,8 +138,8 @@ TEST_P(GoldenRun, GivesTheExactResult) {
       const int64_t window = design_.fifo("in_0_0")->type.elements();
       const int64_t pitch = name[0] == 'c' && name[1] == '2' ? 5120 : 1536;
       const int64_t cols = args[0].elements / rows;
-      Matrix x = random_matrix(args[0].elements, rng_);
-      buffers = {pack(x, args[0].element), std::vector<std::byte>(empty(args[1]).size())};
+      Matrix x = random_matrix(args[0].elements, rng_, 0.3);
+      buffers = {pack(x, args[0].element), HostBytes(unwritten(args[1]).size())};
       launch(sequence, buffers);
       const Matrix y = unpack(buffers[1], args[1].element);
       for (int64_t r = 0; r < rows; ++r) {
@@ -207,14 +161,14 @@ TEST_P(GoldenRun, GivesTheExactResult) {
       } else {  // f1: from the sizes of A = mk, B = kn, C = mn
         m = 1536, k = args[0].elements / m, n = args[1].elements / k;
       }
-      Matrix a = random_matrix(m * k, rng_), b = random_matrix(k * n, rng_, k > 1000 ? 0.02 : 0.1);
-      buffers = {pack(a, ElementType::kBf16), pack(b, ElementType::kBf16), empty(args[2])};
+      Matrix a = random_matrix(m * k, rng_, 0.3), b = random_matrix(k * n, rng_, k > 1000 ? 0.02 : 0.1);
+      buffers = {pack(a, ElementType::kBf16), pack(b, ElementType::kBf16), unwritten(args[2])};
       if (args.size() > 3) {
-        Matrix none;
-        std::vector<std::byte> hb;
-        append_header(none, hb,
+        HostBytes hb;
+        append_header(hb,
                       {static_cast<int32_t>(k / kTileK),
-                       static_cast<int32_t>(m / kTileM * (n / kTileN) / cores), 0, 0});
+                       static_cast<int32_t>(m / kTileM * (n / kTileN) / cores), 0, 0},
+                      kTileM * kTileK);
         buffers.push_back(hb);
       }
       launch(sequence, buffers);
