@@ -161,7 +161,8 @@ TEST_P(GoldenRun, GivesTheExactResult) {
       } else {  // f1: from the sizes of A = mk, B = kn, C = mn
         m = 1536, k = args[0].elements / m, n = args[1].elements / k;
       }
-      Matrix a = random_matrix(m * k, rng_, 0.3), b = random_matrix(k * n, rng_, k > 1000 ? 0.02 : 0.1);
+      Matrix a = random_matrix(m * k, rng_, 0.3),
+             b = random_matrix(k * n, rng_, k > 1000 ? 0.02 : 0.1);
       buffers = {pack(a, ElementType::kBf16), pack(b, ElementType::kBf16), unwritten(args[2])};
       if (args.size() > 3) {
         HostBytes hb;
