@@ -3,6 +3,7 @@
 namespace sotto::cli {
 
 void register_commands(Program& program) {
+  register_npu(program);
   register_version(program);
 }
 

@@ -6,6 +6,7 @@
 
 namespace sotto::cli {
 
+void register_npu(Program& program);
 void register_version(Program& program);
 
 /// All of them, in the order in which `sotto help` lists them.
