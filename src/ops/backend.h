@@ -78,6 +78,9 @@ using TableRef = std::shared_ptr<const Table>;
 struct Epilogue {
   bool gelu = false;
   const Activation* residual = nullptr;  ///< Same shape as the result
+  /// The result is read only by products and attention (query, key, value): it may be kept in their
+  /// input precision.
+  bool feeds_products = false;
 };
 
 /// Keys and values of one window's encoder output for every decoder layer.

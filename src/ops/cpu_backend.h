@@ -3,6 +3,7 @@
 #define SOTTO_OPS_CPU_BACKEND_H_
 
 #include <memory>
+#include <string_view>
 
 #include "base/cpu_features.h"
 #include "ops/backend.h"
