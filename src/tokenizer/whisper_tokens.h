@@ -2,7 +2,7 @@
 #ifndef SOTTO_TOKENIZER_WHISPER_TOKENS_H_
 #define SOTTO_TOKENIZER_WHISPER_TOKENS_H_
 
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +11,9 @@
 #include "tokenizer/tokenizer.h"
 
 namespace sotto::tokenizer {
+
+/// <|0.00|> to <|30.00|> in steps of 20 ms.
+inline constexpr int kWhisperTimestamps = 1501;
 
 struct Language {
   std::string_view code;  ///< "en"
@@ -43,6 +46,13 @@ struct WhisperTokens {
 /// From the vocabulary size: 51864 English-only, 51865 multilingual (99 languages), 51866 (100
 /// languages).
 Result<WhisperTokens> whisper_tokens(int vocabulary_size);
+
+/// Literal text of a special token, e.g. "<|en|>" or "<|0.02|>"; "" when `id` is none.
+std::string special_token_text(const WhisperTokens& tokens, int id);
+
+/// Makes the special tokens of `data`, all from eot on, those of `tokens`: model files carry all,
+/// some or none of them. Before them it needs tokens.eot ordinary tokens.
+void set_whisper_specials(const WhisperTokens& tokens, BpeData& data);
 
 /// Tokens that are not speech (brackets, music notes, …), sorted: what "suppress_tokens -1" stands
 /// for, without the special tokens that decoding adds. Source: the rule of openai/whisper's
