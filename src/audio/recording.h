@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,27 +41,37 @@ struct RawFormat {
 };
 
 struct DecodeOptions {
-  const RawFormat* raw = nullptr;  ///< Null: the container says
-  bool keep_stereo = false;        ///< Also keep left and right apart (for labels by channel)
-  double start_s = 0;              ///< Skip this much
-  double length_s = -1;            ///< At most this much; negative: all
-  std::function<bool()> should_stop;
+  std::optional<RawFormat> raw;  ///< None: the container says
+  bool keep_stereo = false;      ///< Also keep left and right apart (for labels by channel)
+  double start_s = 0;            ///< Skip this much
+  double length_s = -1;          ///< At most this much; negative: all
+  double limit_s =
+      48 * 3600;  ///< More is kResourceExhausted: a small file can hold days of silence
+  std::function<bool()> should_stop;  ///< true: stop soon; kCancelled is returned
 };
 
+/// How channels become one: two are averaged, unless the right one is the left one inverted (then
+/// it is flipped first, so that they do not cancel); more channels with known places are weighted 1
+/// for the centre, sqrt(1/2) for front left and right, 1/2 for the others, 0 for low-frequency
+/// effects; channels without known places are averaged.
 struct Recording {
   SampleBuffer mono;
   SampleBuffer left, right;  ///< Filled only with keep_stereo and a source of exactly two channels
   std::string container, codec;  ///< libav's names of what was found
-  int source_rate = 0;
+  int source_rate = 0;           ///< Hz; of the first frame where it changes
   int source_channels = 0;
-  std::vector<std::string> warnings;  ///< E.g. "the file ends inside a frame; 5.2 s decoded"
+  std::vector<std::string>
+      warnings;  ///< E.g. "the file seems to be cut off: 5.2 s of 11.0 s decoded"
   [[nodiscard]] double seconds() const { return static_cast<double>(mono.size()) / kSampleRate; }
 };
 
-/// Decodes the first audio stream of a file ("-" is standard input; fifos work). What decodes
-/// before a fault is kept and reported in warnings; nothing decodable is an error: kNotFound (no
-/// such file), kUnsupported (not audio: the message says what was found), kInvalidArgument (no
-/// audio stream, empty file).
+/// Decodes the first audio stream of a file ("-" is standard input; fifos work). The kind of file
+/// is decided by its bytes, never by its name. What decodes before a fault is kept and reported in
+/// warnings; a sound container without a single sample gives an empty recording and a warning.
+/// Errors: kNotFound and kPermissionDenied from the operating system, kUnsupported (not audio: the
+/// message says what was found; or no decoder), kInvalidArgument (no audio stream, empty file,
+/// unknown raw format), kCorrupt (audio, but nothing of it decodes), kResourceExhausted,
+/// kCancelled.
 Result<Recording> decode_file(const std::string& path, const DecodeOptions& options);
 /// The same from memory; `label` names it in messages.
 Result<Recording> decode_memory(std::span<const std::byte> bytes, const std::string& label,
