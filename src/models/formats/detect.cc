@@ -81,8 +81,9 @@ std::string_view skip_white_space(std::string_view text) {
 
 bool looks_like_html(std::string_view text) {
   text = skip_white_space(text);
-  return text.starts_with("<") && text.size() > 1 &&
-         (text[1] == '!' || text[1] == '?' || std::isalpha(text[1]) != 0);
+  if (text.size() < 2 || text[0] != '<') return false;
+  const char next = text[1];
+  return next == '!' || next == '?' || (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
 }
 
 /// u32 version, u16 length, "…Spec" and a NUL.

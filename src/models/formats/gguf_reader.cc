@@ -30,9 +30,13 @@ struct TensorInfo {
   uint64_t size;
 };
 
+bool is_readable(uint32_t version) {
+  return version >= kOldestVersion && version <= kNewestVersion;
+}
+
 Status check_version(uint32_t version) {
-  if (version >= kOldestVersion && version <= kNewestVersion) return {};
-  if (std::min(version, __builtin_bswap32(version)) != version) {
+  if (is_readable(version)) return {};
+  if (is_readable(__builtin_bswap32(version))) {
     return unsupported("a big-endian GGUF file; sotto reads little-endian ones");
   }
   return unsupported("GGUF version " + std::to_string(version) + "; sotto reads versions " +

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "models/formats/byte_reader.h"
-#include "models/formats/json_text.h"
 #include "models/formats/model_file.h"
 #include "models/formats/safetensors_types.h"
+#include "models/formats/strict_json.h"
 #include "models/formats/tensor_index.h"
 
 namespace sotto::models {
@@ -17,7 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kMetadataKey = "__metadata__";
-constexpr JsonLimits kHeaderLimits = {.bytes = size_t{32} << 20, .depth = 4};
 
 struct Placed {
   uint64_t begin, end;  ///< Bytes of the data section
@@ -87,9 +86,9 @@ Status check_coverage(std::vector<Placed>& placed, uint64_t data_size) {
   for (const Placed& tensor : placed) {
     if (tensor.begin != end) {
       return corrupt("tensor " + printable(tensor.name) + " begins at byte " +
-                     std::to_string(tensor.begin) + " of the data, " +
-                     (tensor.begin < end ? "inside" : "not at") +
-                     " the end of the one before it (" + std::to_string(end) + ")");
+                     std::to_string(tensor.begin) +
+                     " of the data, but the tensor before it ends at " + std::to_string(end) +
+                     " (neither overlap nor gap is allowed)");
     }
     end = tensor.end;
   }
@@ -113,14 +112,14 @@ Status read_safetensors(std::span<const std::byte> bytes, ModelFile& out) {
   out.format = FileFormat::kSafetensors;
   ByteReader in(bytes);
   SOTTO_ASSIGN_OR_RETURN(const uint64_t length, in.number<uint64_t>("the length of the header"));
-  if (length > kHeaderLimits.bytes) {
+  if (length > kMaxStrictJsonBytes) {
     return corrupt("the header claims " + std::to_string(length) + " bytes (the limit is " +
-                   std::to_string(kHeaderLimits.bytes) + ")");
+                   std::to_string(kMaxStrictJsonBytes) + ")");
   }
   SOTTO_ASSIGN_OR_RETURN(const auto header_bytes, in.take(length, "the header"));
   const std::string_view text(reinterpret_cast<const char*>(header_bytes.data()),
                               header_bytes.size());
-  const Result<json> header = parse_json(text, kHeaderLimits);
+  const Result<json> header = parse_strict_json(text);
   if (!header.ok()) return header.status().with_context("the header");
   if (!header->is_object()) return corrupt("the header is no JSON object");
 

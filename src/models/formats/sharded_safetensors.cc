@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "models/formats/detect.h"
-#include "models/formats/json_text.h"
+#include "models/formats/strict_json.h"
 #include "models/formats/tensor_index.h"
 
 namespace sotto::models {
@@ -30,7 +30,7 @@ bool is_plain_file_name(std::string_view name) {
 
 /// Tensor name -> shard file name.
 Result<std::map<std::string, std::string>> read_weight_map(std::span<const std::byte> index) {
-  SOTTO_ASSIGN_OR_RETURN(const json root, parse_json(as_text(index)));
+  SOTTO_ASSIGN_OR_RETURN(const json root, parse_strict_json(as_text(index)));
   const auto found = root.find("weight_map");
   if (found == root.end() || !found->is_object() || found->empty()) {
     return corrupt("it has no \"weight_map\" of tensors to files");

@@ -1,31 +1,13 @@
 #include "models/formats/tensor_index.h"
 
-#include <array>
 #include <utility>
+
+#include "base/utf8.h"
 
 namespace sotto::models {
 namespace {
 
 constexpr size_t kMaxPrinted = 120;
-
-/// Length of the well-formed UTF-8 character at the start of `text`, 0 when there is none.
-/// Source: Unicode 15, table 3-7.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(1);
-  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
-    return 0;
-  }
-  return length;
-}
 
 }  // namespace
 
@@ -33,18 +15,16 @@ std::string printable(std::string_view name) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
   while (!name.empty() && out.size() < kMaxPrinted) {
-    const size_t length = utf8_length(name);
-    const auto lead = static_cast<unsigned char>(name[0]);
+    const Utf8Char next = utf8_decode(name, 0);
     // C1 controls (U+0080..U+009F) drive some terminals, too.
-    const bool control =
-        lead < 0x20 || lead == 0x7F ||
-        (length == 2 && lead == 0xC2 && static_cast<unsigned char>(name[1]) < 0xA0);
-    if (length == 0 || control) {
-      out += {'\\', 'x', kHex[lead >> 4], kHex[lead & 15]};
-      name.remove_prefix(1);
+    const bool control = next.code < 0x20 || (next.code >= 0x7F && next.code < 0xA0);
+    if (next.valid && !control) {
+      out += name.substr(0, next.length);
+      name.remove_prefix(next.length);
     } else {
-      out += name.substr(0, length);
-      name.remove_prefix(length);
+      const auto byte = static_cast<unsigned char>(name[0]);
+      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+      name.remove_prefix(1);
     }
   }
   return out + (name.empty() ? "\"" : "…\"");

@@ -6,12 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
-
-#include "models/formats/model_file.h"
 
 namespace sotto::models::testing {
 
@@ -58,20 +54,6 @@ class ByteWriter {
  private:
   std::vector<std::byte> bytes_;
 };
-
-/// One of the readers of model_file.h.
-using Reader = Status (*)(std::span<const std::byte>, ModelFile&);
-
-/// Offset of a view in the bytes it was read from.
-inline size_t offset_in(std::span<const std::byte> view, const std::vector<std::byte>& file) {
-  return static_cast<size_t>(view.data() - file.data());
-}
-
-/// The failure of `reader` on `bytes`; OK when there is none.
-inline Status failure(Reader reader, std::span<const std::byte> bytes) {
-  ModelFile out;
-  return reader(bytes, out);
-}
 
 }  // namespace sotto::models::testing
 

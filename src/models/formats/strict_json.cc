@@ -1,25 +1,26 @@
-#include "models/formats/json_text.h"
+#include "models/formats/strict_json.h"
 
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "models/formats/tensor_index.h"
 
 namespace sotto::models {
 
-Result<nlohmann::json> parse_json(std::string_view text, const JsonLimits& limits) {
+Result<nlohmann::json> parse_strict_json(std::string_view text) {
   using nlohmann::json;
-  if (text.size() > limits.bytes) {
+  if (text.size() > kMaxStrictJsonBytes) {
     return corrupt("JSON text of " + std::to_string(text.size()) + " bytes (the limit is " +
-                   std::to_string(limits.bytes) + ")");
+                   std::to_string(kMaxStrictJsonBytes) + ")");
   }
   bool too_deep = false;
   std::string repeated;
   std::vector<std::set<std::string>> keys;  // of the innermost object at each depth
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     // What is too deep is not kept, so that a hostile text costs no memory.
-    if (depth > limits.depth) {
+    if (depth > kMaxJsonDepth) {
       too_deep = true;
       return false;
     }
@@ -33,13 +34,15 @@ Result<nlohmann::json> parse_json(std::string_view text, const JsonLimits& limit
     }
     return true;
   };
+  const Status deep_error =
+      corrupt("JSON nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
   try {
     json value = json::parse(text.begin(), text.end(), watch);
-    if (too_deep)
-      return corrupt("JSON nested deeper than " + std::to_string(limits.depth) + " levels");
+    if (too_deep) return deep_error;
     if (!repeated.empty()) return corrupt("JSON object with two keys " + printable(repeated));
     return value;
   } catch (const json::parse_error& error) {
+    if (too_deep) return deep_error;
     return corrupt("not valid JSON at byte " + std::to_string(error.byte));
   } catch (const json::exception& error) {
     return corrupt(std::string("not valid JSON: ") + error.what());
