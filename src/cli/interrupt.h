@@ -5,8 +5,8 @@
 namespace sotto::cli {
 
 /// The first SIGINT or SIGTERM sets the flag below; a second one ends the process at once with 130.
-/// SIGPIPE is ignored, so that a closed pipe or socket shows as a failed write. Called once by
-/// main.
+/// SIGPIPE and SIGXFSZ are ignored, so that a closed pipe or a limit on the size of files shows as
+/// a failed write. Called once by main.
 void install_signal_handlers();
 
 /// True once the user asked to stop. Fits TranscribeCallbacks::should_stop and its kind.

@@ -1,10 +1,18 @@
 // The register-tiled product, written once for every element type and instruction set.
 //
 // A traits type T gives
-//   T::Weights, T::Factor, T::Sum      what a vector of packed words, one broadcast word of A and a
-//   sum are held in kRows                              rows of a full tile; kRows x 2 sums must fit
-//   the registers weights(p), factor(p), dot(s, f, w), zero() value(sum, args, row, col, n) the f32
-//   vector of n columns before the epilogue
+// - Weights, Factor, Sum: what a vector of packed words, one broadcast word of A and a sum are held
+// in;
+// - kRows: rows of a full tile, where kRows x 2 sums must fit the registers;
+// - kDepth, zero(), weights(p), factor(p), dot(sum, factor, weights);
+// - value(sum, args, row, col, n): the f32 vector of n columns before the epilogue.
+#ifndef SOTTO_KERNELS_X86_64_GEMM_INL_H_
+#define SOTTO_KERNELS_X86_64_GEMM_INL_H_
+
+#include "kernels/gemm.h"
+#include "kernels/x86_64/math-inl.h"
+#include "kernels/x86_64/vec-inl.h"
+
 namespace sotto::kernels {
 namespace {
 
@@ -131,3 +139,5 @@ void gemm(const GemmArgs& args) {
 
 }  // namespace
 }  // namespace sotto::kernels
+
+#endif  // SOTTO_KERNELS_X86_64_GEMM_INL_H_

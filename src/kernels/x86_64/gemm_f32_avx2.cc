@@ -1,8 +1,6 @@
 #include "kernels/gemm.h"
 #include "kernels/x86_64/gemm-inl.h"
 #include "kernels/x86_64/kernels.h"
-#include "kernels/x86_64/math-inl.h"
-#include "kernels/x86_64/vec_avx2-inl.h"
 
 namespace sotto::kernels::x86_64 {
 namespace {

@@ -1,6 +1,11 @@
-// Elementary functions over the vectors of vec_*-inl.h, which is included first.
+// Elementary functions over vectors.
 // Coefficients: least-squares fits at Chebyshev points, weighted for the stated error
 // (tools/fit_polynomials.py).
+#ifndef SOTTO_KERNELS_X86_64_MATH_INL_H_
+#define SOTTO_KERNELS_X86_64_MATH_INL_H_
+
+#include "kernels/x86_64/vec-inl.h"
+
 namespace sotto::kernels {
 namespace {
 
@@ -44,3 +49,5 @@ inline Vec gelu_vec(Vec x) {
 
 }  // namespace
 }  // namespace sotto::kernels
+
+#endif  // SOTTO_KERNELS_X86_64_MATH_INL_H_

@@ -1,5 +1,8 @@
 // f32 vectors of AVX2 with FMA and F16C, same names as vec_avx512-inl.h. Everything has internal
 // linkage.
+#ifndef SOTTO_KERNELS_X86_64_VEC_AVX2_INL_H_
+#define SOTTO_KERNELS_X86_64_VEC_AVX2_INL_H_
+
 #include <immintrin.h>
 
 #include <cstddef>
@@ -225,3 +228,5 @@ inline void store_bf16_pairs(uint16_t* out, const uint16_t* even, const uint16_t
 
 }  // namespace
 }  // namespace sotto::kernels
+
+#endif  // SOTTO_KERNELS_X86_64_VEC_AVX2_INL_H_

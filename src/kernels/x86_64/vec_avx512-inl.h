@@ -1,5 +1,8 @@
 // f32 vectors of AVX-512. Everything has internal linkage: each including file is compiled with its
 // own flags.
+#ifndef SOTTO_KERNELS_X86_64_VEC_AVX512_INL_H_
+#define SOTTO_KERNELS_X86_64_VEC_AVX512_INL_H_
+
 #include <immintrin.h>
 
 #include <cstddef>
@@ -184,3 +187,5 @@ inline void store_bf16_pairs(uint16_t* out, const uint16_t* even, const uint16_t
 
 }  // namespace
 }  // namespace sotto::kernels
+
+#endif  // SOTTO_KERNELS_X86_64_VEC_AVX512_INL_H_

@@ -39,14 +39,17 @@ class GoldenRun : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  // Launches both ways on copies of `buffers`; they must agree. Leaves the result in `buffers`.
+  // Launches from the golden words, the first sequence also from its description; both must agree.
+  // Leaves the result in `buffers`.
   void launch(const Sequence& sequence, std::vector<HostBytes>& buffers) {
+    const bool first = &sequence == &design_.sequences.front();
     std::vector<HostBytes> copy = buffers;
     Result<LaunchReport> report = from_words_->launch(
         testing::golden_words(GetParam(), sequence.name), testing::spans(buffers));
     ASSERT_TRUE(report.ok()) << report.status().message();
     EXPECT_GT(report->cycles, 0);
     EXPECT_LE(report->peak_queue, 4);
+    if (!first) return;  // one sequence a design is enough for the comparison of the two ways
     Result<LaunchReport> other = from_description_->launch(sequence, testing::spans(copy));
     ASSERT_TRUE(other.ok()) << other.status().message();
     EXPECT_EQ(buffers, copy);
