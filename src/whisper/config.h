@@ -7,7 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/status.h"
+
+namespace sotto::models {
+class ModelFile;
+}
+
 namespace sotto::whisper {
+
+struct Naming;  // whisper/weights_naming.h
 
 struct Config {
   int n_mels = 80;
@@ -19,12 +27,19 @@ struct Config {
   int n_text_head = 0;
   int encoder_layers = 0;
   int decoder_layers = 0;
-  std::vector<std::pair<int, int>>
-      alignment_heads;  ///< (layer, head); empty: all of the upper half
+  /// (decoder layer, head), never empty after read_config: from the model's config, else OpenAI's
+  /// list for this geometry, else all heads of the upper half of the layers.
+  std::vector<std::pair<int, int>> alignment_heads;
   std::vector<int>
       suppress_tokens;  ///< From the model's config; empty: derived from the vocabulary
   std::vector<int> suppress_at_begin;
 };
+
+/// Reads the geometry off the tensors of `file`; the head counts and token lists, which no tensor
+/// shows, off the ggml header, CTranslate2's constants or the config.json and
+/// generation_config.json beside the weights. Without any of them heads have 64 columns, as in all
+/// of OpenAI's checkpoints. A file that contradicts itself or its config files is kCorrupt.
+Result<Config> read_config(const models::ModelFile& file, const Naming& naming);
 
 }  // namespace sotto::whisper
 

@@ -1,0 +1,235 @@
+#include "whisper/weights.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "models/formats/tensor_index.h"
+
+namespace sotto::whisper {
+namespace {
+
+/// Fetches tensors of one file with the checks that all of them need, and hands them to the
+/// backend.
+class Uploader {
+ public:
+  Uploader(const models::ModelFile& file, const Naming& naming, const Config& config,
+           ops::Backend& backend)
+      : file_(file),
+        naming_(naming),
+        names_(*naming.table),
+        d_(config.d_model),
+        backend_(backend) {}
+
+  /// One weight of the modules' rows stacked, each [out, in].
+  Result<ops::LinearRef> linear(const std::vector<std::string>& modules, int64_t out,
+                                int64_t in) const {
+    ops::LinearSource source;
+    source.name = modules[0];
+    for (const std::string& module : modules) {
+      SOTTO_RETURN_IF_ERROR(add_part(module, {out, in}, source));
+    }
+    auto uploaded = backend_.upload_linear(source);
+    return finish(source, std::move(uploaded));
+  }
+
+  Result<ops::LinearRef> conv(std::string_view module, int64_t out, int64_t in) const {
+    ops::LinearSource source;
+    source.name = naming_.module(module);
+    SOTTO_RETURN_IF_ERROR(add_part(source.name, {out, in, 3}, source));
+    auto uploaded = backend_.upload_conv1d(source);
+    return finish(source, std::move(uploaded));
+  }
+
+  Result<ops::NormRef> norm(const std::string& module) const {
+    SOTTO_ASSIGN_OR_RETURN(const TensorView gamma,
+                           plain(module + std::string(names_.norm_scale), {d_}));
+    SOTTO_ASSIGN_OR_RETURN(const TensorView beta,
+                           plain(module + std::string(names_.norm_shift), {d_}));
+    auto uploaded = backend_.upload_norm(gamma, beta);
+    if (!uploaded.ok()) return uploaded.status().with_context(file_.path + ": " + module);
+    return uploaded;
+  }
+
+  Result<ops::TableRef> table(std::string_view tensor, int64_t rows) const {
+    SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(naming_.module(tensor), {rows, d_}));
+    auto uploaded = backend_.upload_table(view);
+    if (!uploaded.ok())
+      return uploaded.status().with_context(file_.path + ": " + std::string(tensor));
+    MappedFile::release_pages(view.bytes);
+    return uploaded;
+  }
+
+  Result<ops::LinearRef> logits(int64_t vocabulary) const {
+    const std::string own = std::string(names_.projection);
+    // Transformers writes proj_out without the "model." prefix, and seldom at all.
+    const bool untied = !own.empty() && file_.tensors.contains(own);
+    const std::string tensor = untied ? own : naming_.module(names_.token_embedding);
+    SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(tensor, {vocabulary, d_}));
+    const ops::LinearSource source{.name = tensor, .weights = {view}, .biases = {}};
+    auto uploaded = backend_.upload_linear(source);
+    return finish(source, std::move(uploaded));
+  }
+
+  Result<EncoderLayerWeights> layer(int index, bool decoder) const {
+    const auto module = [&](std::string_view name) {
+      return decoder ? naming_.decoder_module(index, name) : naming_.encoder_module(index, name);
+    };
+    EncoderLayerWeights out;
+    SOTTO_ASSIGN_OR_RETURN(out.self_norm, norm(module(names_.self_norm)));
+    SOTTO_ASSIGN_OR_RETURN(out.self_qkv, stacked(module, names_.self_qkv));
+    SOTTO_ASSIGN_OR_RETURN(out.self_out, linear({module(names_.self_out)}, d_, d_));
+    SOTTO_ASSIGN_OR_RETURN(out.mlp_norm, norm(module(names_.mlp_norm)));
+    // The inner width is four times d in every known checkpoint, but nothing depends on that.
+    const std::string up = module(names_.mlp_up);
+    SOTTO_ASSIGN_OR_RETURN(const TensorView inner, file_.tensor(up + std::string(names_.weight)));
+    if (inner.rows() < 1) return corrupt(file_.path + ": tensor '" + up + "' is empty");
+    SOTTO_ASSIGN_OR_RETURN(out.mlp_up, linear({up}, inner.rows(), d_));
+    SOTTO_ASSIGN_OR_RETURN(out.mlp_down, linear({module(names_.mlp_down)}, d_, inner.rows()));
+    return out;
+  }
+
+  Result<DecoderLayerWeights> decoder_layer(int index) const {
+    DecoderLayerWeights out;
+    SOTTO_ASSIGN_OR_RETURN(static_cast<EncoderLayerWeights&>(out), layer(index, true));
+    SOTTO_ASSIGN_OR_RETURN(out.cross_norm, norm(naming_.decoder_module(index, names_.cross_norm)));
+    SOTTO_ASSIGN_OR_RETURN(out.cross_query,
+                           linear({naming_.decoder_module(index, names_.cross_query)}, d_, d_));
+    SOTTO_ASSIGN_OR_RETURN(out.cross_out,
+                           linear({naming_.decoder_module(index, names_.cross_out)}, d_, d_));
+    return out;
+  }
+
+  Result<ops::LinearRef> cross_kv(int index) const {
+    return stacked([&](std::string_view name) { return naming_.decoder_module(index, name); },
+                   names_.cross_kv);
+  }
+
+ private:
+  /// One linear weight of several modules of [d, d] each, or of a single fused one.
+  template <typename ModuleName, size_t kParts>
+  Result<ops::LinearRef> stacked(const ModuleName& module,
+                                 const std::array<std::string_view, kParts>& parts) const {
+    if (parts[1].empty()) return linear({module(parts[0])}, static_cast<int64_t>(kParts) * d_, d_);
+    std::vector<std::string> modules;
+    for (const std::string_view part : parts)
+      modules.push_back(module(part));
+    return linear(modules, d_, d_);
+  }
+
+  Status add_part(const std::string& module, const std::vector<int64_t>& dims,
+                  ops::LinearSource& source) const {
+    SOTTO_ASSIGN_OR_RETURN(const TensorView weight,
+                           matrix(module + std::string(names_.weight), dims));
+    source.weights.push_back(weight);
+    // Whisper's key projections have no bias; every other bias that is missing shows in the shape
+    // of a broken file.
+    const std::string bias_name = module + std::string(names_.bias);
+    const bool may_lack_bias = module.ends_with("key") || module.ends_with("k_proj");
+    if (may_lack_bias && !file_.tensors.contains(bias_name)) {
+      source.biases.emplace_back();
+      return {};
+    }
+    SOTTO_ASSIGN_OR_RETURN(const TensorView bias, plain(bias_name, {dims[0]}));
+    source.biases.push_back(bias);
+    return {};
+  }
+
+  /// A tensor that products or look-ups can read: floats, ggml blocks, or int8 with a scale for
+  /// each row.
+  Result<TensorView> matrix(const std::string& name, const std::vector<int64_t>& dims) const {
+    SOTTO_ASSIGN_OR_RETURN(const TensorView view, shaped(name, dims));
+    if (view.dtype == DType::kI8 && view.row_scales.empty())
+      return wrong_type(name, view, "a scale for each row");
+    constexpr std::array<DType, 5> kIntegers = {DType::kI16, DType::kI32, DType::kI64, DType::kU8,
+                                                DType::kBool};
+    if (std::find(kIntegers.begin(), kIntegers.end(), view.dtype) != kIntegers.end()) {
+      return wrong_type(name, view, "floats, int8 or blocks of ggml");
+    }
+    return finite(name, view);
+  }
+
+  /// A tensor of plain floats.
+  Result<TensorView> plain(const std::string& name, const std::vector<int64_t>& dims) const {
+    SOTTO_ASSIGN_OR_RETURN(const TensorView view, shaped(name, dims));
+    if (view.dtype != DType::kF32 && view.dtype != DType::kF16 && view.dtype != DType::kBf16) {
+      return wrong_type(name, view, "f32, f16 or bf16");
+    }
+    return finite(name, view);
+  }
+
+  Result<TensorView> shaped(const std::string& name, const std::vector<int64_t>& dims) const {
+    SOTTO_ASSIGN_OR_RETURN(TensorView view, file_.tensor(name));
+    // whisper.cpp stores the biases of the convolutions as [n, 1].
+    while (view.dims.size() > dims.size() && view.dims.back() == 1)
+      view.dims.pop_back();
+    if (view.dims != dims) {
+      return corrupt(file_.path + ": tensor '" + name + "' has shape " +
+                     models::shape_text(view.dims) + ", expected " + models::shape_text(dims));
+    }
+    return view;
+  }
+
+  Result<TensorView> finite(const std::string& name, const TensorView& view) const {
+    if (all_finite(view)) return view;
+    return corrupt(file_.path + ": tensor '" + name +
+                   "' holds NaN or infinity; the file is damaged or its conversion went wrong");
+  }
+
+  Status wrong_type(const std::string& name, const TensorView& view,
+                    std::string_view expected) const {
+    return unsupported(file_.path + ": tensor '" + name + "' is stored as " +
+                       std::string(dtype_info(view.dtype).name) + ", expected " +
+                       std::string(expected));
+  }
+
+  Result<ops::LinearRef> finish(const ops::LinearSource& source,
+                                Result<ops::LinearRef> uploaded) const {
+    if (!uploaded.ok()) return uploaded.status().with_context(file_.path + ": " + source.name);
+    // The device has its own copy now; keeping the file's pages resident would double the memory in
+    // use.
+    for (const TensorView& weight : source.weights)
+      MappedFile::release_pages(weight.bytes);
+    return uploaded;
+  }
+
+  const models::ModelFile& file_;
+  const Naming& naming_;
+  const NamingTable& names_;
+  const int64_t d_;
+  ops::Backend& backend_;
+};
+
+}  // namespace
+
+Result<Weights> upload_weights(const models::ModelFile& file, const Naming& naming,
+                               const Config& config, ops::Backend& backend) {
+  const Uploader uploader(file, naming, config, backend);
+  const NamingTable& names = *naming.table;
+  Weights out;
+  SOTTO_ASSIGN_OR_RETURN(out.conv1, uploader.conv(names.conv1, config.d_model, config.n_mels));
+  SOTTO_ASSIGN_OR_RETURN(out.conv2, uploader.conv(names.conv2, config.d_model, config.d_model));
+  SOTTO_ASSIGN_OR_RETURN(out.audio_positions,
+                         uploader.table(names.encoder_positions, config.n_audio_ctx));
+  for (int i = 0; i < config.encoder_layers; ++i) {
+    SOTTO_ASSIGN_OR_RETURN(auto layer, uploader.layer(i, false));
+    out.encoder.push_back(std::move(layer));
+  }
+  SOTTO_ASSIGN_OR_RETURN(out.encoder_norm, uploader.norm(naming.module(names.encoder_norm)));
+  SOTTO_ASSIGN_OR_RETURN(out.token_embedding,
+                         uploader.table(names.token_embedding, config.n_vocab));
+  SOTTO_ASSIGN_OR_RETURN(out.text_positions,
+                         uploader.table(names.decoder_positions, config.n_text_ctx));
+  for (int i = 0; i < config.decoder_layers; ++i) {
+    SOTTO_ASSIGN_OR_RETURN(auto layer, uploader.decoder_layer(i));
+    out.decoder.push_back(std::move(layer));
+    SOTTO_ASSIGN_OR_RETURN(auto kv, uploader.cross_kv(i));
+    out.cross_kv.push_back(std::move(kv));
+  }
+  SOTTO_ASSIGN_OR_RETURN(out.decoder_norm, uploader.norm(naming.module(names.decoder_norm)));
+  SOTTO_ASSIGN_OR_RETURN(out.logits, uploader.logits(config.n_vocab));
+  return out;
+}
+
+}  // namespace sotto::whisper
