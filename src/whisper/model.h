@@ -45,7 +45,8 @@ class Decoder {
   virtual void clear() = 0;
 };
 
-/// The model as search and long-form code see it.
+/// The model as search and long-form code see it. It must outlive the windows and decoders it has
+/// made, and is used from one thread at a time.
 class Model {
  public:
   virtual ~Model() = default;
@@ -61,7 +62,10 @@ class Model {
   [[nodiscard]] virtual ops::Backend& backend() = 0;
 };
 
-/// Opens a checkpoint of any supported format (file or folder; see models/formats) on `backend`.
+/// Opens a checkpoint of any supported format (file or folder; see models/formats) and geometry on
+/// `backend`: weights named as CTranslate2, OpenAI (whisper.cpp's ggml files) or Transformers do.
+/// kNotFound for a missing file, tensor or tokenizer, kUnsupported for what is not Whisper,
+/// kCorrupt for files that contradict themselves or each other; the message names file and tensor.
 Result<std::unique_ptr<Model>> load_model(const std::string& path,
                                           std::unique_ptr<ops::Backend> backend);
 
