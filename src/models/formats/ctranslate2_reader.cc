@@ -16,6 +16,7 @@ constexpr uint32_t kOldestVersion =
 constexpr uint32_t kNewestVersion = 6;
 constexpr uint64_t kMinVariableBytes = 2 + 1 + 1 + 4;  // empty name, scalar of no bytes
 constexpr uint64_t kMinAliasBytes = 2 + 2;
+constexpr const char* kScaleSuffix = "_scale";
 constexpr std::array<DType, 6> kTypes = {DType::kF32, DType::kI8,  DType::kI16,
                                          DType::kI32, DType::kF16, DType::kBf16};
 
@@ -93,19 +94,34 @@ void add_scalar_metadata(ModelFile& out, const std::string& name, const TensorVi
   out.metadata[name] = value;
 }
 
+Status add_alias(ModelFile& out, const std::string& alias, const std::string& target) {
+  const auto found = out.tensors.find(target);
+  if (found == out.tensors.end()) {
+    return corrupt("alias " + printable(alias) + " refers to " + printable(target) +
+                   ", which is not in the file");
+  }
+  TensorView copy = found->second;
+  return add_tensor(out, alias, std::move(copy));
+}
+
 Status read_aliases(ByteReader& in, ModelFile& out) {
   SOTTO_ASSIGN_OR_RETURN(const uint32_t count, read_count(in, "aliases", kMinAliasBytes));
+  std::vector<std::pair<std::string, std::string>> aliases;
   for (uint32_t i = 0; i < count; ++i) {
     SOTTO_ASSIGN_OR_RETURN(std::string alias, read_string(in, "an alias"));
-    SOTTO_ASSIGN_OR_RETURN(const std::string target,
+    SOTTO_ASSIGN_OR_RETURN(std::string target,
                            read_string(in, "the target of alias " + printable(alias)));
-    const auto found = out.tensors.find(target);
-    if (found == out.tensors.end()) {
-      return corrupt("alias " + printable(alias) + " refers to " + printable(target) +
-                     ", which is not in the file");
+    SOTTO_RETURN_IF_ERROR(add_alias(out, alias, target));
+    aliases.emplace_back(std::move(alias), std::move(target));
+  }
+  // The converter aliases a weight before it quantises the target, so an alias stands for the
+  // target's scales, too, without saying so.
+  for (const auto& [alias, target] : aliases) {
+    if (!out.tensors.contains(target + kScaleSuffix) ||
+        out.tensors.contains(alias + kScaleSuffix)) {
+      continue;
     }
-    TensorView copy = found->second;
-    SOTTO_RETURN_IF_ERROR(add_tensor(out, std::move(alias), std::move(copy)));
+    SOTTO_RETURN_IF_ERROR(add_alias(out, alias + kScaleSuffix, target + kScaleSuffix));
   }
   return {};
 }
@@ -113,7 +129,7 @@ Status read_aliases(ByteReader& in, ModelFile& out) {
 /// Attaches NAME_scale to the integer tensor NAME.
 Status attach_scales(ModelFile& out) {
   for (auto& [name, view] : out.tensors) {
-    const auto scale = out.tensors.find(name + "_scale");
+    const auto scale = out.tensors.find(name + kScaleSuffix);
     if (scale == out.tensors.end()) continue;
     const TensorView& scales = scale->second;
     if (view.dtype != DType::kI8) {

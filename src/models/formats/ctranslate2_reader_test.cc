@@ -95,6 +95,17 @@ TEST(CTranslate2Reader, Int8CarriesItsRowScalesAlsoThroughAnAlias) {
   EXPECT_TRUE(model.tensors.at("a/f32").row_scales.empty());
 }
 
+TEST(CTranslate2Reader, AnAliasOfAQuantisedWeightHasItsScalesWithoutAnAliasOfThem) {
+  ByteWriter file = header(2);
+  variable(file, "d/weight", {2, 4}, kI8, 8);
+  variable(file, "d/weight_scale", {2}, kF32, 8);
+  file.u32(1).ct2_string("p/weight").ct2_string("d/weight");
+  ModelFile model;
+  ASSERT_EQ(read_ctranslate2(file.bytes(), model).message(), "");
+  EXPECT_EQ(model.tensors.at("p/weight").row_scales.data(),
+            model.tensors.at("d/weight_scale").bytes.data());
+}
+
 TEST(CTranslate2Reader, EveryTruncationIsAnError) {
   expect_every_truncation_fails(read_ctranslate2, valid_model().bytes());
 }
