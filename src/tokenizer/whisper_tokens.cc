@@ -1,82 +1,18 @@
 #include "tokenizer/whisper_tokens.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <set>
 #include <span>
 
 namespace sotto::tokenizer {
 namespace {
 
-constexpr int kTasksAndMarks =
-    6;  // translate, transcribe, startoflm, startofprev, nospeech, notimestamps
+// translate, transcribe, startoflm, startofprev, nospeech, notimestamps
+constexpr int kTasksAndMarks = 6;
+constexpr int kFirstLanguages = 99;  // large-v3 added one
 constexpr int kEnglishVocabulary = 51864;
-constexpr int kSmallestMultilingual = 51865;
-
-constexpr std::array<Language, 100> kLanguages = {{
-    {"en", "english"},        {"zh", "chinese"},     {"de", "german"},        {"es", "spanish"},
-    {"ru", "russian"},        {"ko", "korean"},      {"fr", "french"},        {"ja", "japanese"},
-    {"pt", "portuguese"},     {"tr", "turkish"},     {"pl", "polish"},        {"ca", "catalan"},
-    {"nl", "dutch"},          {"ar", "arabic"},      {"sv", "swedish"},       {"it", "italian"},
-    {"id", "indonesian"},     {"hi", "hindi"},       {"fi", "finnish"},       {"vi", "vietnamese"},
-    {"he", "hebrew"},         {"uk", "ukrainian"},   {"el", "greek"},         {"ms", "malay"},
-    {"cs", "czech"},          {"ro", "romanian"},    {"da", "danish"},        {"hu", "hungarian"},
-    {"ta", "tamil"},          {"no", "norwegian"},   {"th", "thai"},          {"ur", "urdu"},
-    {"hr", "croatian"},       {"bg", "bulgarian"},   {"lt", "lithuanian"},    {"la", "latin"},
-    {"mi", "maori"},          {"ml", "malayalam"},   {"cy", "welsh"},         {"sk", "slovak"},
-    {"te", "telugu"},         {"fa", "persian"},     {"lv", "latvian"},       {"bn", "bengali"},
-    {"sr", "serbian"},        {"az", "azerbaijani"}, {"sl", "slovenian"},     {"kn", "kannada"},
-    {"et", "estonian"},       {"mk", "macedonian"},  {"br", "breton"},        {"eu", "basque"},
-    {"is", "icelandic"},      {"hy", "armenian"},    {"ne", "nepali"},        {"mn", "mongolian"},
-    {"bs", "bosnian"},        {"kk", "kazakh"},      {"sq", "albanian"},      {"sw", "swahili"},
-    {"gl", "galician"},       {"mr", "marathi"},     {"pa", "punjabi"},       {"si", "sinhala"},
-    {"km", "khmer"},          {"sn", "shona"},       {"yo", "yoruba"},        {"so", "somali"},
-    {"af", "afrikaans"},      {"oc", "occitan"},     {"ka", "georgian"},      {"be", "belarusian"},
-    {"tg", "tajik"},          {"sd", "sindhi"},      {"gu", "gujarati"},      {"am", "amharic"},
-    {"yi", "yiddish"},        {"lo", "lao"},         {"uz", "uzbek"},         {"fo", "faroese"},
-    {"ht", "haitian creole"}, {"ps", "pashto"},      {"tk", "turkmen"},       {"nn", "nynorsk"},
-    {"mt", "maltese"},        {"sa", "sanskrit"},    {"lb", "luxembourgish"}, {"my", "myanmar"},
-    {"bo", "tibetan"},        {"tl", "tagalog"},     {"mg", "malagasy"},      {"as", "assamese"},
-    {"tt", "tatar"},          {"haw", "hawaiian"},   {"ln", "lingala"},       {"ha", "hausa"},
-    {"ba", "bashkir"},        {"jw", "javanese"},    {"su", "sundanese"},     {"yue", "cantonese"},
-}};
-
-struct Alias {
-  std::string_view name, code;
-};
-
-// Names first (openai/whisper accepts these), then codes that other standards use for the same
-// languages.
-constexpr Alias kAliases[] = {
-    {"burmese", "my"},
-    {"valencian", "ca"},
-    {"flemish", "nl"},
-    {"haitian", "ht"},
-    {"letzeburgesch", "lb"},
-    {"pushto", "ps"},
-    {"panjabi", "pa"},
-    {"moldavian", "ro"},
-    {"moldovan", "ro"},
-    {"sinhalese", "si"},
-    {"castilian", "es"},
-    {"mandarin", "zh"},
-    {"jv", "jw"},
-    {"nb", "no"},
-    {"fil", "tl"},
-    {"iw", "he"},
-    {"cmn", "zh"},
-};
-
-std::string exact_language_code(std::string_view name) {
-  for (const Language& language : kLanguages) {
-    if (name == language.code || name == language.name) return std::string(language.code);
-  }
-  for (const Alias& alias : kAliases) {
-    if (name == alias.name) return std::string(alias.code);
-  }
-  return {};
-}
+constexpr int kMultilingualVocabulary = 51865;
+constexpr int kLargeV3Vocabulary = 51866;
 
 std::string two_decimals(int hundredths) {
   const int rest = hundredths % 100;
@@ -84,19 +20,6 @@ std::string two_decimals(int hundredths) {
 }
 
 }  // namespace
-
-std::span<const Language> languages() {
-  return kLanguages;
-}
-
-std::string language_code(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (std::string code = exact_language_code(lower); !code.empty()) return code;
-  // A locale: "en-us", "pt_br.utf-8".
-  return exact_language_code(std::string_view(lower).substr(0, lower.find_first_of("-_.@")));
-}
 
 int WhisperTokens::language_token(std::string_view code) const {
   const auto known = languages().first(static_cast<size_t>(language_count));
@@ -109,19 +32,18 @@ int WhisperTokens::language_token(std::string_view code) const {
 std::string_view WhisperTokens::language_of(int token) const {
   const int index = token - first_language;
   if (index < 0 || index >= language_count) return {};
-  return kLanguages[static_cast<size_t>(index)].code;
+  return languages()[static_cast<size_t>(index)].code;
 }
 
 Result<WhisperTokens> whisper_tokens(int vocabulary_size) {
-  constexpr int kLargest = kSmallestMultilingual + static_cast<int>(kLanguages.size()) - 99;
-  if (vocabulary_size < kEnglishVocabulary || vocabulary_size > kLargest) {
+  if (vocabulary_size < kEnglishVocabulary || vocabulary_size > kLargeV3Vocabulary) {
     return unsupported(
         "a vocabulary of " + std::to_string(vocabulary_size) +
         " tokens is not one of Whisper's: 51864 (English), 51865 or 51866 (multilingual)");
   }
   WhisperTokens tokens;
-  tokens.multilingual = vocabulary_size >= kSmallestMultilingual;
-  tokens.language_count = 99 + std::max(0, vocabulary_size - kSmallestMultilingual);
+  tokens.multilingual = vocabulary_size >= kMultilingualVocabulary;
+  tokens.language_count = kFirstLanguages + (vocabulary_size == kLargeV3Vocabulary ? 1 : 0);
   tokens.eot = vocabulary_size - kWhisperTimestamps - kTasksAndMarks - tokens.language_count - 2;
   tokens.sot = tokens.eot + 1;
   tokens.first_language = tokens.sot + 1;

@@ -1,4 +1,4 @@
-// Whisper's special tokens and languages on top of a Tokenizer.
+// Whisper's special tokens on top of a Tokenizer.
 #ifndef SOTTO_TOKENIZER_WHISPER_TOKENS_H_
 #define SOTTO_TOKENIZER_WHISPER_TOKENS_H_
 
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/languages.h"
 #include "sotto/status.h"
 #include "tokenizer/tokenizer.h"
 
@@ -15,18 +16,9 @@ namespace sotto::tokenizer {
 /// <|0.00|> to <|30.00|> in steps of 20 ms.
 inline constexpr int kWhisperTimestamps = 1501;
 
-struct Language {
-  std::string_view code;  ///< "en"
-  std::string_view name;  ///< "english"
-};
-
-/// Whisper's languages in the order of their token ids (100, of which the first 99 are in the
-/// models before large-v3). Source: the tokenizer table of openai/whisper.
-std::span<const Language> languages();
-
-/// Whisper code of a code, English name, alias ("castilian", "mandarin", …) or locale ("en-US",
-/// "pt_BR"), any case; "" if unknown.
-std::string language_code(std::string_view name);
+using sotto::Language;
+using sotto::language_code;
+using sotto::languages;
 
 /// Ids of the special tokens; they follow the ordinary vocabulary in a fixed order that depends on
 /// `multilingual` and on the number of languages.
