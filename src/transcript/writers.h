@@ -1,10 +1,10 @@
-// Transcript -> txt, srt, vtt, tsv, csv, lrc, json, json-full. Byte-exact rules: docs/formats.md.
+// Transcript -> txt, srt, vtt, tsv, csv, lrc and the JSON shapes of other programs. Byte-exact
+// rules: docs/formats.md.
 #ifndef SOTTO_TRANSCRIPT_WRITERS_H_
 #define SOTTO_TRANSCRIPT_WRITERS_H_
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "sotto/status.h"
 #include "sotto/transcript.h"
@@ -24,32 +24,45 @@ enum class Format {
   kVerboseJson,  ///< OpenAI API's verbose_json
 };
 
-/// "txt"/"text", "srt", "vtt", "tsv", "csv", "lrc", "json", "json-full", "verbose_json".
+/// "txt"/"text", "srt", "vtt", "tsv", "csv", "lrc", "json", "json-cli", "json-full",
+/// "verbose_json"; any case, "-" and "_" alike. kInvalidArgument lists them.
 Result<Format> parse_format(std::string_view name);
-/// "txt", "srt", …; both JSON shapes of whisper-cli and openai-whisper give "json".
+/// "txt", "srt", …; all JSON shapes give "json".
 std::string_view file_extension(Format format);
 
+/// Sizes of the model, for the header that whisper-cli writes. 0: not known.
+struct ModelSizes {
+  int vocabulary = 0;
+  int audio_ctx = 0, audio_state = 0, audio_head = 0, audio_layer = 0;
+  int text_ctx = 0, text_state = 0, text_head = 0, text_layer = 0;
+  int mels = 0;
+  int ftype = 0;  ///< whisper.cpp's number of the weights' type: 0 f32, 1 f16, …
+};
+
 struct WriterOptions {
-  // Line rules of openai-whisper; need word times. 0 or less: off.
-  int max_line_width = 0;
+  // Line rules of openai-whisper for srt and vtt; need word times. 0 or less: off.
+  int max_line_width = 0;  ///< Characters
   int max_line_count = 0;
   int max_words_per_line = 0;
-  bool highlight_words = false;
-  bool word_granularity = false;    ///< kVerboseJson: top-level "words"
+  bool highlight_words = false;     ///< A cue for each word, which is underlined in it
+  bool word_granularity = false;    ///< kVerboseJson: "words"
   bool segment_granularity = true;  ///< kVerboseJson: "segments"
   bool pretty = false;              ///< kJson: indented
   int first_index = 1;              ///< srt: number of the first cue
   // kJsonCli, kJsonFull: the header whisper-cli writes.
   std::string model_type, model_path, system_info;
   bool model_multilingual = true;
+  std::string requested_language = "auto";  ///< Whisper code or "auto"
+  ModelSizes model_sizes;
 };
 
-/// The whole document. Always valid UTF-8 (broken sequences become U+FFFD) and, for JSON, free of
-/// NaN.
+/// The whole document, its last line ended. Always valid UTF-8 (broken sequences become U+FFFD);
+/// JSON is free of NaN. Whatever the transcript's times are, those written are rounded to the
+/// nearest ms, starts do not decrease, no end is before its start or after the recording's end.
 std::string write(const Transcript& transcript, Format format, const WriterOptions& options);
 
 /// "00:01:01,234" with the given decimal separator; hours always. Seconds are rounded to the
-/// nearest ms.
+/// nearest ms; what is no time (negative, NaN) reads 0.
 std::string format_time(double seconds, char separator);
 
 }  // namespace sotto::transcript
