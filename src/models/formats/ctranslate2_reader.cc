@@ -1,10 +1,10 @@
 // CTranslate2's model.bin. Source: the layout that its own converter writes
 // (python/ctranslate2/specs/model_spec.py of OpenNMT/CTranslate2), binary versions 4 to 6.
-#include <array>
 #include <cstring>
 #include <utility>
 
 #include "models/formats/byte_reader.h"
+#include "models/formats/ctranslate2_types.h"
 #include "models/formats/model_file.h"
 #include "models/formats/tensor_index.h"
 
@@ -13,12 +13,8 @@ namespace {
 
 constexpr uint32_t kOldestVersion =
     4;  // before it, a variable carried an item size instead of a type
-constexpr uint32_t kNewestVersion = 6;
 constexpr uint64_t kMinVariableBytes = 2 + 1 + 1 + 4;  // empty name, scalar of no bytes
 constexpr uint64_t kMinAliasBytes = 2 + 2;
-constexpr const char* kScaleSuffix = "_scale";
-constexpr std::array<DType, 6> kTypes = {DType::kF32, DType::kI8,  DType::kI16,
-                                         DType::kI32, DType::kF16, DType::kBf16};
 
 /// u16 length including the NUL at the end, then the bytes.
 Result<std::string> read_string(ByteReader& in, std::string_view what) {
@@ -55,8 +51,8 @@ Result<TensorView> read_variable(ByteReader& in) {
     view.dims.push_back(dim);
   }
   SOTTO_ASSIGN_OR_RETURN(const uint8_t type, in.number<uint8_t>("its type"));
-  if (type >= kTypes.size()) return corrupt("unknown type code " + std::to_string(type));
-  view.dtype = kTypes[type];
+  if (type >= kCTranslate2Types.size()) return corrupt("unknown type code " + std::to_string(type));
+  view.dtype = kCTranslate2Types[type];
   SOTTO_ASSIGN_OR_RETURN(const int64_t expected, tensor_bytes(view.dtype, view.dims));
   SOTTO_ASSIGN_OR_RETURN(const uint32_t bytes, in.number<uint32_t>("its size"));
   if (bytes != expected) {
@@ -117,11 +113,12 @@ Status read_aliases(ByteReader& in, ModelFile& out) {
   // The converter aliases a weight before it quantises the target, so an alias stands for the
   // target's scales, too, without saying so.
   for (const auto& [alias, target] : aliases) {
-    if (!out.tensors.contains(target + kScaleSuffix) ||
-        out.tensors.contains(alias + kScaleSuffix)) {
+    if (!out.tensors.contains(target + kCTranslate2ScaleSuffix) ||
+        out.tensors.contains(alias + kCTranslate2ScaleSuffix)) {
       continue;
     }
-    SOTTO_RETURN_IF_ERROR(add_alias(out, alias + kScaleSuffix, target + kScaleSuffix));
+    SOTTO_RETURN_IF_ERROR(
+        add_alias(out, alias + kCTranslate2ScaleSuffix, target + kCTranslate2ScaleSuffix));
   }
   return {};
 }
@@ -129,7 +126,7 @@ Status read_aliases(ByteReader& in, ModelFile& out) {
 /// Attaches NAME_scale to the integer tensor NAME.
 Status attach_scales(ModelFile& out) {
   for (auto& [name, view] : out.tensors) {
-    const auto scale = out.tensors.find(name + kScaleSuffix);
+    const auto scale = out.tensors.find(name + kCTranslate2ScaleSuffix);
     if (scale == out.tensors.end()) continue;
     const TensorView& scales = scale->second;
     if (view.dtype != DType::kI8) {
@@ -156,10 +153,10 @@ Status read_ctranslate2(std::span<const std::byte> bytes, ModelFile& out) {
   out.format = FileFormat::kCTranslate2;
   ByteReader in(bytes);
   SOTTO_ASSIGN_OR_RETURN(const uint32_t version, in.number<uint32_t>("the binary version"));
-  if (version < kOldestVersion || version > kNewestVersion) {
+  if (version < kOldestVersion || version > kCTranslate2NewestVersion) {
     return unsupported("CTranslate2 binary version " + std::to_string(version) +
                        "; sotto reads versions " + std::to_string(kOldestVersion) + " to " +
-                       std::to_string(kNewestVersion));
+                       std::to_string(kCTranslate2NewestVersion));
   }
   SOTTO_ASSIGN_OR_RETURN(std::string spec, read_string(in, "the specification's name"));
   SOTTO_ASSIGN_OR_RETURN(const uint32_t revision,

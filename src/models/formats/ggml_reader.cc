@@ -1,12 +1,12 @@
 // whisper.cpp's ggml .bin. Source: the loader of ggml-org/whisper.cpp and its
 // models/convert-pt-to-ggml.py.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "models/formats/byte_reader.h"
+#include "models/formats/ggml_header.h"
 #include "models/formats/ggml_types.h"
 #include "models/formats/model_file.h"
 #include "models/formats/tensor_index.h"
@@ -14,10 +14,6 @@
 namespace sotto::models {
 namespace {
 
-constexpr uint32_t kMagic = 0x67676d6c;
-constexpr std::array<std::string_view, 11> kHeader = {
-    "n_vocab",      "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer", "n_text_ctx",
-    "n_text_state", "n_text_head", "n_text_layer",  "n_mels",       "ftype"};
 constexpr int32_t kMaxHeaderValue = 1 << 24;
 constexpr uint64_t kMaxTokenBytes = 4096;
 constexpr int32_t kMaxGgmlRank = 4;
@@ -41,7 +37,7 @@ bool is_vad_model(std::span<const std::byte> bytes) {
 }
 
 Status read_header(ByteReader& in, ModelFile& out) {
-  for (const std::string_view name : kHeader) {
+  for (const std::string_view name : kGgmlHeader) {
     SOTTO_ASSIGN_OR_RETURN(const int32_t value, in.number<int32_t>("the header"));
     if (value < 0 || value > kMaxHeaderValue || (value == 0 && name != "ftype")) {
       return corrupt("the header's " + std::string(name) + " is " + std::to_string(value) +
@@ -134,7 +130,7 @@ Status read_ggml(std::span<const std::byte> bytes, ModelFile& out) {
   out.format = FileFormat::kGgml;
   ByteReader in(bytes);
   SOTTO_ASSIGN_OR_RETURN(const uint32_t magic, in.number<uint32_t>("the magic number"));
-  if (magic != kMagic) return corrupt("the magic number is not that of whisper.cpp's format");
+  if (magic != kGgmlMagic) return corrupt("the magic number is not that of whisper.cpp's format");
   if (is_vad_model(bytes)) {
     return unsupported(
         "this is a voice-activity model of whisper.cpp, not a Whisper model (ggml-tiny.bin, …)");
