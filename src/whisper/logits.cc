@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 
 namespace sotto::whisper {
 namespace {
@@ -30,6 +31,13 @@ inline float exp_of_negative(float x) {
   return std::bit_cast<float>(std::bit_cast<int32_t>(p) + (whole << 23));
 }
 
+/// Orders the heap of top_tokens: its front is the candidate that falls out first.
+bool ranks_before(const ScoredToken& a, const ScoredToken& b) {
+  return a.value > b.value || (a.value == b.value && a.id < b.id);
+}
+
+}  // namespace
+
 float largest(std::span<const float> row) {
   float lanes[kLanes];
   std::fill(std::begin(lanes), std::end(lanes), kNever);
@@ -43,13 +51,6 @@ float largest(std::span<const float> row) {
     result = std::max(result, row[i]);
   return result;
 }
-
-/// Orders the heap of top_tokens: its front is the candidate that falls out first.
-bool ranks_before(const ScoredToken& a, const ScoredToken& b) {
-  return a.value > b.value || (a.value == b.value && a.id < b.id);
-}
-
-}  // namespace
 
 ScoredToken best_token(std::span<const float> row) {
   const float top = largest(row);
@@ -76,9 +77,9 @@ float log_sum_exp(std::span<const float> row) {
 }
 
 float log_add(float a, float b) {
-  const float high = std::max(a, b);
-  const float low = std::min(a, b);
-  return low == kNever ? high : high + std::log1p(std::exp(low - high));
+  if (a == kNever) return b;
+  if (b == kNever) return a;
+  return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
 }
 
 void top_tokens(std::span<const float> row, int count, std::vector<ScoredToken>& out) {
@@ -103,19 +104,33 @@ int sample_token(std::span<const float> row, float temperature, double uniform) 
   const float top = largest(row);
   if (top == kNever) return -1;
   const float scale = 1.0f / temperature;
+  std::vector<float> block_sums;
   double total = 0;
-  for (const float x : row)
-    total += exp_of_negative((x - top) * scale);
-  const double target = uniform * total;
-  double sum = 0;
-  int last = -1;
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (row[i] == kNever) continue;
-    sum += exp_of_negative((row[i] - top) * scale);
-    last = static_cast<int>(i);
-    if (sum > target) break;
+  for (size_t first = 0; first < row.size(); first += kLanes) {
+    float weights[kLanes] = {};
+    const auto block = row.subspan(first, std::min(kLanes, row.size() - first));
+    if (block.size() == kLanes) {
+      for (size_t k = 0; k < kLanes; ++k)
+        weights[k] = exp_of_negative((block[k] - top) * scale);
+    } else {
+      for (size_t k = 0; k < block.size(); ++k)
+        weights[k] = exp_of_negative((block[k] - top) * scale);
+    }
+    block_sums.push_back(std::accumulate(std::begin(weights), std::end(weights), 0.0f));
+    total += block_sums.back();
   }
-  return last;
+  double left = uniform * total;
+  size_t block = 0;
+  while (block + 1 < block_sums.size() && left >= block_sums[block])
+    left -= block_sums[block++];
+  int last = -1;
+  for (size_t i = block * kLanes; i < row.size(); ++i) {
+    if (row[i] == kNever) continue;
+    last = static_cast<int>(i);
+    left -= exp_of_negative((row[i] - top) * scale);
+    if (left < 0) return last;
+  }
+  return last >= 0 ? last : best_token(row).id;
 }
 
 }  // namespace sotto::whisper

@@ -18,8 +18,11 @@ struct ScoredToken {
   float value = kNever;
 };
 
-/// Largest entry with the smallest index among equals; {-1, kNever} when every entry is kNever or
-/// NaN.
+/// Largest entry; kNever when every entry is kNever or NaN.
+float largest(std::span<const float> row);
+
+/// The largest entry with the smallest index among equals; {-1, kNever} when every entry is kNever
+/// or NaN.
 ScoredToken best_token(std::span<const float> row);
 
 /// log(sum(exp(row))); kNever when every entry is kNever. Relative error of the sum below 1e-6.

@@ -57,6 +57,8 @@ TEST(LogAdd, AddsProbabilities) {
   EXPECT_EQ(log_add(kNever, 3.0f), 3.0f);
   EXPECT_EQ(log_add(3.0f, kNever), 3.0f);
   EXPECT_EQ(log_add(kNever, kNever), kNever);
+  EXPECT_TRUE(std::isnan(log_add(std::nanf(""), 3.0f)));
+  EXPECT_TRUE(std::isnan(log_add(3.0f, std::nanf(""))));
 }
 
 TEST(BestToken, TakesTheFirstOfEquals) {

@@ -12,10 +12,6 @@
 namespace sotto::whisper {
 namespace {
 
-void forbid(std::span<float> logits, int first, int last) {
-  std::fill(logits.begin() + first, logits.begin() + std::max(first, last), kNever);
-}
-
 void sort_unique(std::vector<int>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -43,6 +39,7 @@ Result<LogitRules> LogitRules::create(const Model& model, const TranscribeOption
                                       int positions) {
   const tokenizer::WhisperTokens& tokens = model.tokens();
   LogitRules rules;
+  rules.n_vocab_ = model.config().n_vocab;
   rules.eot_ = tokens.eot;
   rules.timestamp_begin_ = tokens.timestamp_begin;
   rules.timestamp_last_ = std::min(tokens.timestamp_begin + positions, model.config().n_vocab - 1);
@@ -108,28 +105,29 @@ Status LogitRules::add_matching(const Model& model, const std::string& regex) {
   return {};
 }
 
-float LogitRules::apply(std::span<const int> history, size_t given, std::span<float> logits) const {
-  if (repetition_penalty_ != 1.0f) penalise_repetition(history, logits);
-  if (ngram_size_ > 0) forbid_repeated_ngrams(history, logits);
-  for (const int id : suppressed_)
-    logits[static_cast<size_t>(id)] = kNever;
-  if (history.size() == given) {
-    for (const int id : suppressed_at_begin_)
-      logits[static_cast<size_t>(id)] = kNever;
+RuleMasses LogitRules::apply(std::span<const int> history, size_t given,
+                             std::span<float> logits) const {
+  if (changes_allowed()) penalise_repetition(history, logits);
+  TokenMask mask(logits);
+  if (ngram_size_ > 0) forbid_repeated_ngrams(history, mask);
+  mask.forbid(suppressed_);
+  if (history.size() == given) mask.forbid(suppressed_at_begin_);
+  if (timestamps_) {
+    forbid_by_timestamps(history, mask);
+  } else {
+    mask.forbid(timestamp_begin_, n_vocab_);
   }
   const auto boundary = static_cast<size_t>(timestamp_begin_);
   const std::span<float> text = logits.first(boundary);
-  if (!timestamps_) {
-    forbid(logits, timestamp_begin_, static_cast<int>(logits.size()));
-    return log_sum_exp(text);
-  }
-  forbid_by_timestamps(history, logits);
+  const float text_mass = log_sum_exp(text);
   const float timestamp_mass = log_sum_exp(logits.subspan(boundary));
-  if (timestamp_mass > best_token(text).value) {
+  const float either = log_add(text_mass, timestamp_mass);
+  RuleMasses masses{either, log_add(either, mask.mass())};
+  if (timestamp_mass > largest(text)) {
     std::fill(text.begin(), text.end(), kNever);
-    return timestamp_mass;
+    masses.allowed = timestamp_mass;
   }
-  return log_add(timestamp_mass, log_sum_exp(text));
+  return masses;
 }
 
 void LogitRules::penalise_repetition(std::span<const int> history, std::span<float> logits) const {
@@ -141,38 +139,36 @@ void LogitRules::penalise_repetition(std::span<const int> history, std::span<flo
   }
 }
 
-void LogitRules::forbid_repeated_ngrams(std::span<const int> history,
-                                        std::span<float> logits) const {
+void LogitRules::forbid_repeated_ngrams(std::span<const int> history, TokenMask& mask) const {
   if (history.size() < ngram_size_) return;
   const std::span<const int> tail = history.last(ngram_size_ - 1);
   for (size_t i = 0; i + ngram_size_ <= history.size(); ++i) {
     if (std::equal(tail.begin(), tail.end(), history.begin() + static_cast<std::ptrdiff_t>(i))) {
-      logits[static_cast<size_t>(history[i + ngram_size_ - 1])] = kNever;
+      mask.forbid(history[i + ngram_size_ - 1]);
     }
   }
 }
 
-void LogitRules::forbid_by_timestamps(std::span<const int> history, std::span<float> logits) const {
-  const int end = static_cast<int>(logits.size());
+void LogitRules::forbid_by_timestamps(std::span<const int> history, TokenMask& mask) const {
   if (history.empty()) {
-    forbid(logits, 0, timestamp_begin_);
-    forbid(logits, initial_timestamp_last_ + 1, end);
+    mask.forbid(0, timestamp_begin_);
+    mask.forbid(initial_timestamp_last_ + 1, n_vocab_);
     return;
   }
-  forbid(logits, timestamp_last_ + 1, end);
+  mask.forbid(timestamp_last_ + 1, n_vocab_);
   const bool after_timestamp = history.back() >= timestamp_begin_;
   const bool after_pair =
       after_timestamp && (history.size() < 2 || history[history.size() - 2] >= timestamp_begin_);
   if (after_pair) {
-    forbid(logits, timestamp_begin_, end);
+    mask.forbid(timestamp_begin_, n_vocab_);
     return;
   }
-  if (after_timestamp) forbid(logits, 0, eot_);
+  if (after_timestamp) mask.forbid(0, eot_);
   const auto latest = std::find_if(history.rbegin(), history.rend(),
                                    [this](int id) { return id >= timestamp_begin_; });
   if (latest != history.rend()) {
     // The second of a pair may repeat the first; a segment's end may not repeat its start.
-    forbid(logits, timestamp_begin_, after_timestamp ? *latest : *latest + 1);
+    mask.forbid(timestamp_begin_, after_timestamp ? *latest : *latest + 1);
   }
 }
 

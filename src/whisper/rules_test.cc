@@ -26,12 +26,15 @@ class RulesTest : public ::testing::Test {
     return logits;
   }
 
-  float apply(const std::vector<int>& history, size_t given, std::vector<float>& logits) {
+  void apply(const std::vector<int>& history, size_t given, std::vector<float>& logits) {
     const auto rules = LogitRules::create(model_, options_, 1500);
     EXPECT_TRUE(rules.ok()) << rules.status().message();
-    const float mass = rules->apply(history, given, logits);
-    EXPECT_NEAR(mass, log_sum_exp(logits), 1e-4);
-    return mass;
+    const float all = log_sum_exp(logits);
+    const RuleMasses masses = rules->apply(history, given, logits);
+    EXPECT_NEAR(masses.allowed, log_sum_exp(logits), 1e-4);
+    if (!rules->changes_allowed()) {
+      EXPECT_NEAR(masses.all, all, 1e-4);
+    }
   }
 
   [[nodiscard]] int time(double seconds) const { return model_.time(seconds); }
