@@ -46,7 +46,8 @@ void quantize_u8(const float* x, int64_t n, uint8_t* y, float* scale, int32_t* z
   const float inverse = range > 0 ? 255.0f / range : 0.0f;
   const float offset = std::nearbyint(-lo * inverse);
   for (int64_t i = 0; i < n; ++i) {
-    y[i] = static_cast<uint8_t>(std::clamp(std::nearbyint(x[i] * inverse) + offset, 0.0f, 255.0f));
+    const float code = std::nearbyint(x[i] * inverse) + offset;
+    y[i] = code > 0 ? static_cast<uint8_t>(std::min(code, 255.0f)) : uint8_t{0};  // NaN gives 0
   }
   *scale = range / 255.0f;
   *zero = static_cast<int32_t>(offset);

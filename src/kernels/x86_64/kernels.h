@@ -12,6 +12,14 @@
 namespace sotto::kernels::x86_64 {
 
 extern const GemmKernel kGemmF32Avx2, kGemmF32Avx512;
+extern const GemmKernel kGemmBf16Avx2, kGemmBf16Avx512, kGemmBf16Avx512Bf16;
+extern const GemmKernel kGemmInt8Avx2, kGemmInt8Avx512, kGemmInt8Avx512Vnni;
+extern const AttentionKernel kAttentionF32Avx2, kAttentionF32Avx512;
+extern const AttentionKernel kAttentionBf16Avx2, kAttentionBf16Avx512, kAttentionBf16Avx512Bf16;
+extern const CachedAttentionKernels kCachedAttentionAvx2, kCachedAttentionAvx512;
+extern const LayerNormKernel kLayerNormAvx2, kLayerNormAvx512, kLayerNormAvx512Bf16;
+extern const ConvertKernels kConvertAvx2, kConvertAvx512, kConvertAvx512Bf16;
+extern const PackKernels kPackAvx2, kPackAvx512;
 
 }  // namespace sotto::kernels::x86_64
 

@@ -13,6 +13,7 @@
 #else
 #define SOTTO_UNROLL _Pragma("GCC unroll 16")
 #endif
+#define SOTTO_INLINE inline __attribute__((always_inline))
 
 namespace sotto::kernels {
 namespace {
@@ -64,6 +65,9 @@ inline Vec vabs(Vec a) {
 }
 inline Vec round_even(Vec a) {
   return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+inline float first_lane(Vec a) {
+  return _mm256_cvtss_f32(a);
 }
 inline float sqrt1(float a) {
   return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)));
@@ -188,6 +192,48 @@ inline void store_words_n(uint32_t* p, Words v, int64_t n) {
 inline Words zero_words() {
   return _mm256_setzero_si256();
 }
+inline Words set1_word(int32_t v) {
+  return _mm256_set1_epi32(v);
+}
+inline Words add_words(Words a, Words b) {
+  return _mm256_add_epi32(a, b);
+}
+inline Words sub_words(Words a, Words b) {
+  return _mm256_sub_epi32(a, b);
+}
+inline Words mul_words(Words a, Words b) {
+  return _mm256_mullo_epi32(a, b);
+}
+inline Vec words_to_f32(Words a) {
+  return _mm256_cvtepi32_ps(a);
+}
+inline Vec as_vec(Words a) {
+  return _mm256_castsi256_ps(a);
+}
+
+// The halves of a word that holds two bf16.
+inline Vec low_bf16(Words a) {
+  return as_vec(_mm256_slli_epi32(a, 16));
+}
+inline Vec high_bf16(Words a) {
+  return as_vec(_mm256_and_si256(a, set1_word(static_cast<int32_t>(0xffff0000U))));
+}
+
+// Half a vector's words of four s8 as s16; one word of four u8 as s16, repeated; sums of two s16
+// products.
+inline Words widen_s8(const uint32_t* p) {
+  return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline Words repeat_u8(int32_t word) {
+  return _mm256_cvtepu8_epi16(_mm_set1_epi32(word));
+}
+inline Words madd_s16(Words a, Words b) {
+  return _mm256_madd_epi16(a, b);
+}
+// a0 + a1, a2 + a3, ..., b0 + b1, ...
+inline Words add_pairs(Words a, Words b) {
+  return _mm256_permute4x64_epi64(_mm256_hadd_epi32(a, b), 0xd8);
+}
 
 // r[i] lane j <-> r[j] lane i.
 inline void transpose(Words (&r)[kLanes]) {
@@ -214,7 +260,8 @@ inline void transpose(Words (&r)[kLanes]) {
     r[i] = t[i];
 }
 
-// Word i of the result: elements 2 i and 2 i + 1 of a column of two bf16 rows.
+// Lane i: elements 2 i and 2 i + 1 of a column of two bf16 rows; a null row and columns beyond n
+// are zero.
 inline void store_bf16_pairs(uint16_t* out, const uint16_t* even, const uint16_t* odd, int64_t n) {
   const auto row = [n](const uint16_t* p) {
     if (p == nullptr) return _mm_setzero_si128();

@@ -13,6 +13,7 @@
 #else
 #define SOTTO_UNROLL _Pragma("GCC unroll 16")
 #endif
+#define SOTTO_INLINE inline __attribute__((always_inline))
 
 namespace sotto::kernels {
 namespace {
@@ -72,6 +73,9 @@ inline float reduce_max(Vec a) {
 }
 inline float reduce_min(Vec a) {
   return _mm512_reduce_min_ps(a);
+}
+inline float first_lane(Vec a) {
+  return _mm512_cvtss_f32(a);
 }
 inline float sqrt1(float a) {
   return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)));
@@ -143,6 +147,51 @@ inline void store_words_n(uint32_t* p, Words v, int64_t n) {
 inline Words zero_words() {
   return _mm512_setzero_si512();
 }
+inline Words set1_word(int32_t v) {
+  return _mm512_set1_epi32(v);
+}
+inline Words add_words(Words a, Words b) {
+  return _mm512_add_epi32(a, b);
+}
+inline Words sub_words(Words a, Words b) {
+  return _mm512_sub_epi32(a, b);
+}
+inline Words mul_words(Words a, Words b) {
+  return _mm512_mullo_epi32(a, b);
+}
+inline Vec words_to_f32(Words a) {
+  return _mm512_cvtepi32_ps(a);
+}
+inline Vec as_vec(Words a) {
+  return _mm512_castsi512_ps(a);
+}
+
+// The halves of a word that holds two bf16.
+inline Vec low_bf16(Words a) {
+  return as_vec(_mm512_slli_epi32(a, 16));
+}
+inline Vec high_bf16(Words a) {
+  return as_vec(_mm512_and_si512(a, set1_word(static_cast<int32_t>(0xffff0000U))));
+}
+
+// Half a vector's words of four s8 as s16; one word of four u8 as s16, repeated; sums of two s16
+// products.
+inline Words widen_s8(const uint32_t* p) {
+  return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+inline Words repeat_u8(int32_t word) {
+  return _mm512_cvtepu8_epi16(_mm256_set1_epi32(word));
+}
+inline Words madd_s16(Words a, Words b) {
+  return _mm512_madd_epi16(a, b);
+}
+// a0 + a1, a2 + a3, ..., b0 + b1, ...
+inline Words add_pairs(Words a, Words b) {
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+  return _mm512_add_epi32(_mm512_permutex2var_epi32(a, even, b),
+                          _mm512_permutex2var_epi32(a, odd, b));
+}
 
 // r[i] lane j <-> r[j] lane i.
 inline void transpose(Words (&r)[kLanes]) {
@@ -176,13 +225,14 @@ inline void transpose(Words (&r)[kLanes]) {
     r[i] = t[i];
 }
 
-// Word i of the result: elements 2 i and 2 i + 1 of a column of two bf16 rows.
+// Lane i: elements 2 i and 2 i + 1 of a column of two bf16 rows; a null row and columns beyond n
+// are zero.
 inline void store_bf16_pairs(uint16_t* out, const uint16_t* even, const uint16_t* odd, int64_t n) {
   const __mmask16 lanes = n >= kLanes ? __mmask16{0xffff} : first_lanes(n);
-  const __m512i lo = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, even));
-  const __m512i hi = odd == nullptr ? _mm512_setzero_si512()
-                                    : _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, odd));
-  _mm512_storeu_si512(out, _mm512_or_si512(lo, _mm512_slli_epi32(hi, 16)));
+  const auto row = [lanes](const uint16_t* p) {
+    return p == nullptr ? zero_words() : _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, p));
+  };
+  _mm512_storeu_si512(out, _mm512_or_si512(row(even), _mm512_slli_epi32(row(odd), 16)));
 }
 
 }  // namespace
