@@ -126,6 +126,7 @@ class SpeechModel {
                                         const TranscribeCallbacks& callbacks) = 0;
   /// True when the model knows other languages than English (and so can translate and detect).
   [[nodiscard]] virtual bool multilingual() const = 0;
+  [[nodiscard]] virtual ModelSizes sizes() const = 0;
   /// Device and compute type in use, e.g. "cpu (avx512_bf16), bf16, 2 threads".
   [[nodiscard]] virtual std::string description() const = 0;
 };

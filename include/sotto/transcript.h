@@ -79,6 +79,15 @@ struct TranscriptStats {
   std::vector<OpStats> ops;  ///< Most expensive first.
 };
 
+/// Sizes of a Whisper model, as some documents state them. 0: not known.
+struct ModelSizes {
+  int vocabulary = 0;
+  int audio_ctx = 0, audio_state = 0, audio_head = 0, audio_layer = 0;
+  int text_ctx = 0, text_state = 0, text_head = 0, text_layer = 0;
+  int mels = 0;
+  int ftype = 0;  ///< whisper.cpp's number of the weights' type: 0 f32, 1 f16, …
+};
+
 struct Transcript {
   std::string text;                ///< Segment texts joined as they are, trimmed at both ends.
   std::string language;            ///< Whisper code, e.g. "en".

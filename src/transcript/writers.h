@@ -30,15 +30,6 @@ Result<Format> parse_format(std::string_view name);
 /// "txt", "srt", …; all JSON shapes give "json".
 std::string_view file_extension(Format format);
 
-/// Sizes of the model, for the header that whisper-cli writes. 0: not known.
-struct ModelSizes {
-  int vocabulary = 0;
-  int audio_ctx = 0, audio_state = 0, audio_head = 0, audio_layer = 0;
-  int text_ctx = 0, text_state = 0, text_head = 0, text_layer = 0;
-  int mels = 0;
-  int ftype = 0;  ///< whisper.cpp's number of the weights' type: 0 f32, 1 f16, …
-};
-
 struct WriterOptions {
   // Line rules of openai-whisper for srt and vtt; need word times. 0 or less: off.
   int max_line_width = 0;  ///< Characters

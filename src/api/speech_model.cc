@@ -1,0 +1,158 @@
+// SpeechModel over the Whisper graph: the place where a device, a checkpoint and a recording meet.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "api/device.h"
+#include "audio/log_mel.h"
+#include "audio/recording.h"
+#include "base/thread_pool.h"
+#include "sotto/transcribe.h"
+#include "whisper/model.h"
+#include "whisper/transcriber.h"
+
+namespace sotto {
+namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double ms() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Result<audio::Recording> decode(const AudioSource& source, const TranscribeCallbacks& callbacks) {
+  const int sources = (source.path.empty() ? 0 : 1) + (source.bytes.empty() ? 0 : 1) +
+                      (source.samples.empty() ? 0 : 1);
+  if (sources > 1)
+    return invalid_argument("an audio source has exactly one of path, bytes and samples");
+  if (!source.samples.empty()) {
+    audio::Recording recording;
+    recording.mono.append(source.samples);
+    return recording;
+  }
+  audio::DecodeOptions options;
+  if (!source.raw_format.empty()) {
+    options.raw = audio::RawFormat{source.raw_format, source.raw_rate, source.raw_channels};
+  }
+  options.should_stop = callbacks.should_stop;
+  if (!source.path.empty()) return audio::decode_file(source.path, options);
+  return audio::decode_memory(source.bytes, "audio", options);
+}
+
+std::vector<OpStats> op_stats(const std::vector<ops::OpCounter>& counters) {
+  std::vector<OpStats> stats;
+  for (const ops::OpCounter& counter : counters) {
+    if (counter.calls == 0) continue;
+    stats.push_back({counter.op, counter.device, counter.calls, counter.seconds * 1000,
+                     counter.flops, counter.fallbacks, counter.fallback_reason});
+  }
+  std::sort(stats.begin(), stats.end(),
+            [](const OpStats& a, const OpStats& b) { return a.ms > b.ms; });
+  return stats;
+}
+
+ModelSizes sizes_of(const whisper::Config& config) {
+  ModelSizes sizes;
+  sizes.vocabulary = config.n_vocab;
+  sizes.audio_ctx = config.n_audio_ctx;
+  sizes.audio_state = config.d_model;
+  sizes.audio_head = config.n_head;
+  sizes.audio_layer = config.encoder_layers;
+  sizes.text_ctx = config.n_text_ctx;
+  sizes.text_state = config.d_model;
+  sizes.text_head = config.n_text_head;
+  sizes.text_layer = config.decoder_layers;
+  sizes.mels = config.n_mels;
+  return sizes;
+}
+
+class WhisperModel final : public SpeechModel {
+ public:
+  WhisperModel(std::unique_ptr<whisper::Model> model, const api::DeviceChoice& device)
+      : model_(std::move(model)), device_(device.name), pool_(device.cpu.threads) {}
+
+  void set_load_ms(double ms) { load_ms_ = ms; }
+
+  Result<Transcript> transcribe(const AudioSource& source, const TranscribeOptions& options,
+                                const TranscribeCallbacks& callbacks) override {
+    const Stopwatch total;
+    model_->backend().reset_counters();
+    Features features;
+    SOTTO_RETURN_IF_ERROR(prepare(source, callbacks, features));
+    SOTTO_ASSIGN_OR_RETURN(
+        Transcript transcript,
+        whisper::transcribe(*model_, *features.mel, features.seconds, options, callbacks));
+    transcript.warnings.insert(transcript.warnings.begin(), features.warnings.begin(),
+                               features.warnings.end());
+    TranscriptStats& stats = transcript.stats;
+    stats.audio_s = features.seconds;
+    stats.load_ms = load_ms_;
+    stats.decode_audio_ms = features.decode_ms;
+    stats.mel_ms = features.mel_ms;
+    stats.device = device_;
+    stats.ops = op_stats(model_->backend().counters());
+    stats.total_ms = total.ms();
+    return transcript;
+  }
+
+  [[nodiscard]] bool multilingual() const override { return model_->tokens().multilingual; }
+  [[nodiscard]] ModelSizes sizes() const override { return sizes_of(model_->config()); }
+  [[nodiscard]] std::string description() const override { return model_->backend().description(); }
+
+ private:
+  /// What is kept of a recording: its samples are freed before the model runs.
+  struct Features {
+    std::optional<audio::LogMel> mel;
+    double seconds = 0;
+    double decode_ms = 0, mel_ms = 0;
+    std::vector<std::string> warnings;
+  };
+
+  Status prepare(const AudioSource& source, const TranscribeCallbacks& callbacks,
+                 Features& features) {
+    const Stopwatch decoding;
+    SOTTO_ASSIGN_OR_RETURN(audio::Recording recording, decode(source, callbacks));
+    features.decode_ms = decoding.ms();
+    features.seconds = recording.seconds();
+    features.warnings = std::move(recording.warnings);
+    if (callbacks.on_audio) callbacks.on_audio(features.seconds);
+
+    const Stopwatch analysing;
+    SOTTO_ASSIGN_OR_RETURN(features.mel,
+                           audio::LogMel::compute(recording.mono, model_->config().n_mels, pool_));
+    features.mel_ms = analysing.ms();
+    return {};
+  }
+
+  std::unique_ptr<whisper::Model> model_;
+  std::string device_;
+  ThreadPool pool_;
+  double load_ms_ = 0;
+};
+
+}  // namespace
+
+Status check_device(const LoadOptions& options) {
+  return api::choose_device(options).status();
+}
+
+Result<std::unique_ptr<SpeechModel>> SpeechModel::load(const std::string& path,
+                                                       const LoadOptions& options) {
+  const Stopwatch loading;
+  SOTTO_ASSIGN_OR_RETURN(const api::DeviceChoice choice, api::choose_device(options));
+  SOTTO_ASSIGN_OR_RETURN(std::unique_ptr<ops::Backend> backend, api::open_device(choice));
+  SOTTO_ASSIGN_OR_RETURN(std::unique_ptr<whisper::Model> model,
+                         whisper::load_model(path, std::move(backend)));
+  auto speech = std::make_unique<WhisperModel>(std::move(model), choice);
+  speech->set_load_ms(loading.ms());
+  return Result<std::unique_ptr<SpeechModel>>(std::move(speech));
+}
+
+}  // namespace sotto
