@@ -3,11 +3,12 @@
 namespace sotto::cli {
 
 void register_commands(Program& program) {
-  register_npu(program);
+  register_transcribe(program);
   register_pull(program);
   register_list(program);
   register_show(program);
   register_remove(program);
+  register_npu(program);
   register_version(program);
 }
 

@@ -6,11 +6,12 @@
 
 namespace sotto::cli {
 
-void register_npu(Program& program);
+void register_transcribe(Program& program);
 void register_pull(Program& program);
 void register_list(Program& program);
 void register_show(Program& program);
 void register_remove(Program& program);
+void register_npu(Program& program);
 void register_version(Program& program);
 
 /// All of them, in the order in which `sotto help` lists them.

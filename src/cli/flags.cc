@@ -126,12 +126,7 @@ FlagAction turn(bool& target, bool to) {
 
 FlagAction store(bool& target) {
   return {FlagAction::Takes::kMaybeBool, [&target](const FlagUse& use) -> Status {
-            const std::optional<bool> word = bool_word(use.value);
-            if (!use.value.empty() && !word) {
-              return invalid_argument(
-                  fmt::format("{} takes True or False, not '{}'", use.spelling, use.value));
-            }
-            target = word.value_or(true);
+            target = bool_word(use.value).value_or(true);
             return {};
           }};
 }
@@ -224,6 +219,10 @@ Status parse_flags(std::span<const std::string> arguments, std::span<const FlagS
         break;
       case FlagAction::Takes::kMaybeBool:
         if (!attached && more && bool_word(arguments[i + 1])) use.value = arguments[++i];
+        if (attached && !bool_word(use.value)) {
+          return invalid_argument(
+              fmt::format("{} takes True or False, not '{}'", use.spelling, use.value));
+        }
         break;
     }
     SOTTO_RETURN_IF_ERROR(flag->action.apply(use));
