@@ -188,7 +188,7 @@ int64_t CatalogueEntry::bytes() const {
   for (const SourceFile& file : sources.front().files) {
     if (file.optional && file.bytes < 0) continue;
     if (file.bytes < 0) return -1;
-    sum += file.bytes;
+    sum = add_bytes(sum, file.bytes);
   }
   return sum;
 }

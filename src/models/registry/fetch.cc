@@ -36,7 +36,7 @@ int64_t missing_bytes(const Source& source, const FetchContext& context) {
   for (const SourceFile& file : source.files) {
     const std::string path = context.staging + "/" + file.name;
     const int64_t there = std::max(file_bytes(path), file_bytes(path + ".part"));
-    sum += std::max<int64_t>(0, file.bytes - std::max<int64_t>(0, there));
+    sum = add_bytes(sum, std::max<int64_t>(0, file.bytes - std::max<int64_t>(0, there)));
   }
   return sum;
 }

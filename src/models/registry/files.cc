@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 namespace sotto::registry {
@@ -178,6 +179,11 @@ int64_t available_bytes(const std::string& path) {
     place = place.has_parent_path() ? place.parent_path() : fs::path(".");
   }
   return static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
+}
+
+int64_t add_bytes(int64_t a, int64_t b) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return a > kMost - b ? kMost : a + b;
 }
 
 std::string format_bytes(int64_t bytes) {

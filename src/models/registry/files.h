@@ -76,6 +76,10 @@ int64_t tree_bytes(const std::string& path);
 /// when it does not say.
 int64_t available_bytes(const std::string& path);
 
+/// a + b, or the largest number where that is too large. Neither is negative. Sizes that come from
+/// outside need not be small.
+int64_t add_bytes(int64_t a, int64_t b);
+
 /// "145.2 MB": powers of 1000, as disks and networks count.
 std::string format_bytes(int64_t bytes);
 

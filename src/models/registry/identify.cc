@@ -79,9 +79,11 @@ Result<ModelKind> identify_file(const std::string& path) {
 
 }  // namespace
 
-bool is_self_contained(const std::string& path) {
+std::string_view self_contained_ending(const std::string& path) {
   const std::string head = read_head(path);
-  return head.starts_with("GGUF") || head.starts_with("lmgg") || is_silero_head(head);
+  if (head.starts_with("GGUF")) return ".gguf";
+  if (head.starts_with("lmgg")) return ".bin";
+  return is_silero_head(head) ? ".safetensors" : "";
 }
 
 bool is_model_file_name(const std::string& name) {

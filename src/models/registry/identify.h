@@ -3,6 +3,7 @@
 #define SOTTO_MODELS_REGISTRY_IDENTIFY_H_
 
 #include <string>
+#include <string_view>
 
 #include "sotto/models.h"
 #include "sotto/status.h"
@@ -14,8 +15,9 @@ namespace sotto::registry {
 /// when there is no such file. The weights themselves are checked only when they are loaded.
 Result<ModelKind> identify_model(const std::string& path);
 
-/// True for a weight file that needs no other files: GGUF, ggml, Silero VAD.
-bool is_self_contained(const std::string& path);
+/// The usual ending (".gguf", ".bin", ".safetensors") of a weight file that needs no other files:
+/// GGUF, ggml, Silero VAD. "" for others.
+std::string_view self_contained_ending(const std::string& path);
 
 /// True for the names of files that belong to a model: weights, configuration, vocabulary.
 bool is_model_file_name(const std::string& name);

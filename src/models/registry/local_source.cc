@@ -14,7 +14,7 @@ namespace {
 Result<std::vector<std::string>> model_files(const std::string& path) {
   SOTTO_RETURN_IF_ERROR(identify_model(path).status());
   if (!is_folder(path)) {
-    if (is_self_contained(path)) return std::vector<std::string>{path};
+    if (!self_contained_ending(path).empty()) return std::vector<std::string>{path};
     return invalid_argument(path + ": needs the other files of its folder\ngive that folder");
   }
   SOTTO_ASSIGN_OR_RETURN(const std::vector<std::string> names, folder_entries(path));
@@ -29,7 +29,9 @@ Result<std::vector<std::string>> model_files(const std::string& path) {
 }
 
 Result<ModelFile> copy_file(const std::string& from, FetchContext& context) {
-  const std::string name = std::filesystem::path(from).filename().string();
+  std::string name = std::filesystem::path(from).filename().string();
+  // In a folder weights are found by their ending; blobs of a cache have none.
+  if (!is_model_file_name(name)) name += self_contained_ending(from);
   if (!is_plain_file_name(name)) {
     return invalid_argument("'" + name + "' is not a usable file name\nrename it");
   }

