@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace sotto::cli {
 namespace {
@@ -99,6 +100,22 @@ Status complete_suppressed(TranscribeArgs& args) {
   return {};
 }
 
+/// As in openai-whisper, whose messages people know.
+Status check_word_flags(const TranscribeArgs& args) {
+  if (args.options.word_timestamps) return {};
+  const std::pair<bool, const char*> given[] = {
+      {args.writer.max_line_width > 0, "--max_line_width"},
+      {args.writer.max_line_count > 0, "--max_line_count"},
+      {args.writer.max_words_per_line > 0, "--max_words_per_line"},
+      {args.writer.highlight_words, "--highlight_words"},
+      {args.options.hallucination_silence_threshold.has_value(),
+       "--hallucination_silence_threshold"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) return invalid_argument(fmt::format("{} needs --word_timestamps True", name));
+  }
+  return {};
+}
+
 bool is_stdout(const TranscribeArgs& args) {
   return args.output_folder == "-" || std::find(args.output_names.begin(), args.output_names.end(),
                                                 "-") != args.output_names.end();
@@ -177,6 +194,7 @@ Status complete(TranscribeArgs& args) {
   complete_temperatures(args);
   SOTTO_RETURN_IF_ERROR(complete_clips(args));
   SOTTO_RETURN_IF_ERROR(complete_suppressed(args));
+  SOTTO_RETURN_IF_ERROR(check_word_flags(args));
   return complete_outputs(args);
 }
 

@@ -236,9 +236,9 @@ TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetAreRefusedByName) {
       {"--vad"},          {"--vad_filter", "True"},
       {"-vm", "x"},       {"-di"},
       {"-tdrz"},          {"-owts"},
-      {"--grammar", "g"}, {"--word_timestamps", "True"},
+      {"--grammar", "g"}, {"--live_transcribe", "True"},
       {"-ml", "20"},      {"-sow"},
-      {"-dtw", "base"},   {"--max_line_width", "40"}};
+      {"-dtw", "base"},   {"-wt", "0.5"}};
   for (std::vector<std::string> flags : refused) {
     const std::string name = flags[0];
     flags.insert(flags.begin(), "a.wav");
@@ -251,6 +251,17 @@ TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetAreRefusedByName) {
 TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetMayBeSwitchedOff) {
   parse({"a.wav", "--word_timestamps", "False", "--vad_filter", "false", "-ml", "0",
          "--max_line_width", "None"});
+}
+
+TEST_F(TranscribeArgsTest, LineRulesNeedWordTimes) {
+  parse({"a.wav", "--word_timestamps", "True", "--max_line_width", "40", "--highlight_words",
+         "True"});
+  EXPECT_TRUE(args.options.word_timestamps);
+  EXPECT_EQ(args.writer.max_line_width, 40);
+  EXPECT_TRUE(args.writer.highlight_words);
+  EXPECT_THAT(failure({"a.wav", "--max_line_width", "40"}).message(),
+              HasSubstr("--word_timestamps"));
+  EXPECT_FALSE(failure({"a.wav", "--hallucination_silence_threshold", "2"}).ok());
 }
 
 TEST_F(TranscribeArgsTest, WrongValuesAreRefused) {

@@ -264,6 +264,28 @@ FlagSection context_flags(TranscribeArgs& a) {
             store(o.max_context_tokens, -1, kAnyInt)}}};
 }
 
+FlagSection word_flags(TranscribeArgs& a) {
+  TranscribeOptions& o = a.options;
+  return {"Words",
+          {{"--word-timestamps", "BOOL", "give each word its time (json, srt, vtt)",
+            store(o.word_timestamps)},
+           {"--highlight-words", "BOOL", "srt and vtt: a cue for each word, underlined in its line",
+            store(a.writer.highlight_words)},
+           {"--max-line-width", "N", "srt and vtt: break lines after N characters",
+            store(a.writer.max_line_width, 1, kAnyInt, 0)},
+           {"--max-line-count", "N", "srt and vtt: lines in a cue",
+            store(a.writer.max_line_count, 1, kAnyInt, 0)},
+           {"--max-words-per-line", "N", "srt and vtt: words in a cue",
+            store(a.writer.max_words_per_line, 1, kAnyInt, 0)},
+           {"--prepend-punctuations", "TEXT", "marks that belong to the next word",
+            store(o.prepend_punctuations)},
+           {"--append-punctuations", "TEXT", "marks that belong to the word before",
+            store(o.append_punctuations)},
+           {"--hallucination-silence-threshold", "S",
+            "skip silences longer than this around text that was probably made up",
+            store(o.hallucination_silence_threshold, 0, kAny)}}};
+}
+
 /// Taken for the sake of existing scripts; none is in the help.
 FlagSection foreign_flags(TranscribeArgs& a) {
   constexpr std::string_view kDevice = "the device is chosen with --device";
@@ -280,8 +302,6 @@ FlagSection foreign_flags(TranscribeArgs& a) {
            {"-ls --log-score", "", "",
             no_effect(a, Takes::kNothing, "token probabilities are in json-full")},
            {"-fp --font-path", "FILE", "", no_effect(a, Takes::kValue, "no video is made")},
-           {"--prepend-punctuations", "TEXT", "", store(a.options.prepend_punctuations)},
-           {"--append-punctuations", "TEXT", "", store(a.options.append_punctuations)},
            {"--fp16", "BOOL", "", no_effect(a, Takes::kMaybeBool, kPrecision)},
            {"--local-files-only", "BOOL", "",
             no_effect(a, Takes::kMaybeBool, "transcribe never downloads")},
@@ -293,22 +313,16 @@ FlagSection foreign_flags(TranscribeArgs& a) {
 
 /// Features that are not built yet. A row moves to its section when the feature works.
 FlagSection refused_flags() {
-  constexpr std::string_view kWords = "word times";
+  constexpr std::string_view kLength = "a maximum length of segments";
   constexpr std::string_view kVad = "voice activity detection";
   constexpr std::string_view kSpeakers = "speaker labelling";
   constexpr std::string_view kGrammar = "grammar-guided decoding";
   constexpr std::string_view kLive = "live transcription";
   return {"",
-          {{"--word-timestamps", "BOOL", "", refuse_switch(kWords)},
-           {"--highlight-words", "BOOL", "", refuse_switch(kWords)},
-           {"--max-line-width", "N", "", refuse_value(kWords)},
-           {"--max-line-count", "N", "", refuse_value(kWords)},
-           {"--max-words-per-line", "N", "", refuse_value(kWords)},
-           {"--hallucination-silence-threshold", "S", "", refuse_value(kWords)},
-           {"-ml --max-len", "N", "", refuse_value(kWords, "0")},
-           {"-sow --split-on-word", "", "", refuse_switch(kWords)},
-           {"-wt --word-thold", "X", "", refuse_value(kWords, "0.01")},
-           {"-dtw --dtw", "MODEL", "", refuse_value(kWords)},
+          {{"-ml --max-len", "N", "", refuse_value(kLength, "0")},
+           {"-sow --split-on-word", "", "", refuse_switch(kLength)},
+           {"-wt --word-thold", "X", "", refuse_value("a threshold of token times", "0.01")},
+           {"-dtw --dtw", "MODEL", "", refuse_value("timing of tokens")},
            {"-owts --output-words", "", "", refuse_switch("karaoke output")},
            {"--vad --vad-filter", "BOOL", "", refuse_switch(kVad)},
            {"-vm --vad-model", "FILE", "", refuse_value(kVad)},
@@ -335,9 +349,9 @@ FlagSection refused_flags() {
 }  // namespace
 
 std::vector<FlagSection> transcribe_flags(TranscribeArgs& args) {
-  return {input_flags(args),   model_flags(args),   language_flags(args),
-          output_flags(args),  display_flags(args), search_flags(args),
-          context_flags(args), foreign_flags(args), refused_flags()};
+  return {input_flags(args),   model_flags(args),  language_flags(args), output_flags(args),
+          display_flags(args), search_flags(args), context_flags(args),  word_flags(args),
+          foreign_flags(args), refused_flags()};
 }
 
 }  // namespace sotto::cli
