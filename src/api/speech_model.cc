@@ -126,7 +126,8 @@ class WhisperModel final : public SpeechModel {
 
     const Stopwatch analysing;
     SOTTO_ASSIGN_OR_RETURN(features.mel,
-                           audio::LogMel::compute(recording.mono, model_->config().n_mels, pool_));
+                           audio::LogMel::compute(recording.mono, model_->config().n_mels, pool_,
+                                                  /*filters=*/{}, callbacks.should_stop));
     features.mel_ms = analysing.ms();
     return {};
   }

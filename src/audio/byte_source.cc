@@ -41,7 +41,7 @@ class FileSource final : public ByteSource {
   bool wait_for_bytes() const {
     constexpr int kAskEveryMs = 100;
     pollfd p{fd_, POLLIN, 0};
-    return ::poll(&p, 1, kAskEveryMs) != 0;
+    return ::poll(&p, 1, kAskEveryMs) > 0;  // a signal is no byte: read() would block
   }
 
   int fd_;

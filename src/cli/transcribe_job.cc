@@ -166,7 +166,7 @@ ExitCode TranscribeJob::fail(size_t input, const Status& status, const Progress&
                                  partial.duration));
     write_documents(input, partial, /*whole=*/false);
   }
-  if (status.code() == StatusCode::kCancelled)
+  if (status.code() == StatusCode::kCancelled || interrupted())
     return display_.failure(cancelled("interrupted"), kExitInterrupted);
   const Status failure = about(args_.inputs[input], status);
   if (!progress.decoded) return display_.failure(failure, kExitInput);
