@@ -29,7 +29,7 @@ _REPLACEMENTS = (
 
 
 def normalise_english(text):
-    text = without_brackets(text.lower().replace("’", "'").replace("…", "..."))
+    text = without_brackets(text.lower().replace("’", "'").replace("…", " "))
     text = _FILLERS.sub("", text)
     text = re.sub(r"\s+'", "'", text)
     for pattern, replacement in _REPLACEMENTS:
