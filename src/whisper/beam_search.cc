@@ -61,18 +61,21 @@ class BeamSearch {
     return {};
   }
 
-  /// Keeps the best beams_ continuations; end-of-text met on the way finishes its hypothesis.
+  /// Keeps the best beams_ continuations that go on. End-of-text finishes its hypothesis if it is
+  /// among the best beams_ of all (as in CTranslate2; docs/decisions/0002-decoding.md).
   void advance() {
     std::vector<Hypothesis> next;
     parents_.clear();
     tokens_.clear();
-    for (const Candidate& candidate : candidates_) {
-      if (next.size() == beams_) break;
+    for (size_t rank = 0; rank < candidates_.size() && next.size() < beams_; ++rank) {
+      const Candidate& candidate = candidates_[rank];
+      const bool ends = candidate.token == context_.decoder.eot();
+      if (ends && (rank >= beams_ || finished_.size() == wanted_)) continue;
       Hypothesis hypothesis = live_[static_cast<size_t>(candidate.beam)];
       hypothesis.score = candidate.score;
-      if (candidate.token == context_.decoder.eot()) {
+      if (ends) {
         hypothesis.ended = true;
-        if (finished_.size() < wanted_) finished_.push_back(std::move(hypothesis));
+        finished_.push_back(std::move(hypothesis));
         continue;
       }
       hypothesis.tokens.push_back(candidate.token);

@@ -126,7 +126,7 @@ TEST(BeamSearch, WideBeamFindsTheBestOfAllSequences) {
   }
 }
 
-/// openai/whisper's beam search, written down in the plainest way on token sequences.
+/// CTranslate2's beam search, written down in the plainest way on token sequences.
 Hypothesis plain_beam_search(const Script& script, const FakeModel& model, size_t beams,
                              float patience, size_t max_tokens) {
   const auto wanted = static_cast<size_t>(std::lround(static_cast<float>(beams) * patience));
@@ -149,11 +149,11 @@ Hypothesis plain_beam_search(const Script& script, const FakeModel& model, size_
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return a.score > b.score; });
     live.clear();
-    for (Hypothesis& next : all) {
-      if (live.size() == beams) break;
+    for (size_t rank = 0; rank < all.size() && live.size() < beams; ++rank) {
+      Hypothesis& next = all[rank];
       if (next.tokens.back() != model.tokens().eot) {
         live.push_back(next);
-      } else if (finished.size() < wanted) {
+      } else if (rank < beams && finished.size() < wanted) {
         next.tokens.pop_back();
         finished.push_back(next);
       }
