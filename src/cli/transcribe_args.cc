@@ -100,8 +100,9 @@ Status complete_suppressed(TranscribeArgs& args) {
   return {};
 }
 
-/// As in openai-whisper, whose messages people know.
-Status check_word_flags(const TranscribeArgs& args) {
+/// Line rules need word times to be asked for, as in openai-whisper; -ml asks for them itself.
+Status complete_words(TranscribeArgs& args) {
+  if (args.max_segment_length > 0) args.options.word_timestamps = true;
   if (args.options.word_timestamps) return {};
   const std::pair<bool, const char*> given[] = {
       {args.writer.max_line_width > 0, "--max_line_width"},
@@ -194,7 +195,7 @@ Status complete(TranscribeArgs& args) {
   complete_temperatures(args);
   SOTTO_RETURN_IF_ERROR(complete_clips(args));
   SOTTO_RETURN_IF_ERROR(complete_suppressed(args));
-  SOTTO_RETURN_IF_ERROR(check_word_flags(args));
+  SOTTO_RETURN_IF_ERROR(complete_words(args));
   return complete_outputs(args);
 }
 

@@ -55,6 +55,7 @@ struct TranscribeArgs {
       output_names;           ///< -of: one an input, without extension; "-" is standard output
   std::string output_folder;  ///< -o; "-" is standard output
   transcript::WriterOptions writer;
+  int max_segment_length = 0;  ///< Characters; 0: as the model cuts
   DisplayOptions display;
 
   bool detect_only = false;

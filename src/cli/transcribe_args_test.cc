@@ -237,7 +237,6 @@ TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetAreRefusedByName) {
       {"-vm", "x"},       {"-di"},
       {"-tdrz"},          {"-owts"},
       {"--grammar", "g"}, {"--live_transcribe", "True"},
-      {"-ml", "20"},      {"-sow"},
       {"-dtw", "base"},   {"-wt", "0.5"}};
   for (std::vector<std::string> flags : refused) {
     const std::string name = flags[0];
@@ -251,6 +250,12 @@ TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetAreRefusedByName) {
 TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetMayBeSwitchedOff) {
   parse({"a.wav", "--word_timestamps", "False", "--vad_filter", "false", "-ml", "0",
          "--max_line_width", "None"});
+}
+
+TEST_F(TranscribeArgsTest, ShortSegmentsAskForWordTimes) {
+  parse({"a.wav", "-ml", "20", "-sow"});
+  EXPECT_EQ(args.max_segment_length, 20);
+  EXPECT_TRUE(args.options.word_timestamps);
 }
 
 TEST_F(TranscribeArgsTest, LineRulesNeedWordTimes) {

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "transcript/split.h"
 #include "transcript/writers.h"
 
 namespace sotto::cli {
@@ -34,10 +35,6 @@ std::string style_of(float probability, const DisplayOptions& options) {
   return "\033[2m";
 }
 
-bool is_special(const Token& token) {
-  return token.text.starts_with("[_") || token.text.starts_with("<|");
-}
-
 }  // namespace
 
 std::string render_text(const Segment& segment, const DisplayOptions& options) {
@@ -49,7 +46,7 @@ std::string render_text(const Segment& segment, const DisplayOptions& options) {
   std::string piece;  // tokens that share a character are styled as one
   float probability = 1;
   for (const Token& token : segment.tokens) {
-    if (is_special(token) && !options.special_tokens) continue;
+    if (transcript::is_special(token) && !options.special_tokens) continue;
     piece += token.text;
     probability = std::min(probability, token.probability);
     if (utf8_complete_prefix(piece) < piece.size()) continue;  // the next token has the rest

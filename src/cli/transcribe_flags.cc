@@ -269,6 +269,9 @@ FlagSection word_flags(TranscribeArgs& a) {
   return {"Words",
           {{"--word-timestamps", "BOOL", "give each word its time (json, srt, vtt)",
             store(o.word_timestamps)},
+           {"-ml --max-len", "N", "cut segments between words into pieces of N characters (0: off)",
+            store(a.max_segment_length, 0, kAnyInt)},
+           {"-sow --split-on-word", "", "", call([] {})},  // words are never cut here
            {"--highlight-words", "BOOL", "srt and vtt: a cue for each word, underlined in its line",
             store(a.writer.highlight_words)},
            {"--max-line-width", "N", "srt and vtt: break lines after N characters",
@@ -313,15 +316,12 @@ FlagSection foreign_flags(TranscribeArgs& a) {
 
 /// Features that are not built yet. A row moves to its section when the feature works.
 FlagSection refused_flags() {
-  constexpr std::string_view kLength = "a maximum length of segments";
   constexpr std::string_view kVad = "voice activity detection";
   constexpr std::string_view kSpeakers = "speaker labelling";
   constexpr std::string_view kGrammar = "grammar-guided decoding";
   constexpr std::string_view kLive = "live transcription";
   return {"",
-          {{"-ml --max-len", "N", "", refuse_value(kLength, "0")},
-           {"-sow --split-on-word", "", "", refuse_switch(kLength)},
-           {"-wt --word-thold", "X", "", refuse_value("a threshold of token times", "0.01")},
+          {{"-wt --word-thold", "X", "", refuse_value("a threshold of token times", "0.01")},
            {"-dtw --dtw", "MODEL", "", refuse_value("timing of tokens")},
            {"-owts --output-words", "", "", refuse_switch("karaoke output")},
            {"--vad --vad-filter", "BOOL", "", refuse_switch(kVad)},

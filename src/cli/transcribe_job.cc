@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/transcribe_stats.h"
+#include "transcript/split.h"
 #include "transcript/writers.h"
 
 namespace sotto::cli {
@@ -35,6 +36,18 @@ std::string trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return "";
   return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
+}
+
+Transcript with_short_segments(Transcript transcript, int max_characters) {
+  std::vector<Segment> pieces;
+  for (const Segment& segment : transcript.segments) {
+    for (Segment& piece : transcript::split_segment(segment, max_characters)) {
+      piece.id = static_cast<int>(pieces.size());
+      pieces.push_back(std::move(piece));
+    }
+  }
+  transcript.segments = std::move(pieces);
+  return transcript;
 }
 
 }  // namespace
@@ -73,8 +86,11 @@ TranscribeCallbacks TranscribeJob::callbacks(size_t input, Progress& progress) c
     progress.so_far.language_probability = probability;
   };
   callbacks.on_segment = [this, &progress](const Segment& segment) {
-    progress.so_far.segments.push_back(segment);
-    display_.segment(segment);
+    for (Segment& piece : transcript::split_segment(segment, args_.max_segment_length)) {
+      piece.id = static_cast<int>(progress.so_far.segments.size());
+      progress.so_far.segments.push_back(piece);
+      display_.segment(piece);
+    }
   };
   callbacks.on_progress = [this](double done_s, double total_s) {
     display_.progress(done_s, total_s);
@@ -96,7 +112,8 @@ ExitCode TranscribeJob::run(size_t input) {
   const Result<Transcript> transcript =
       model_.transcribe(source(input), args_.options, callbacks(input, progress));
   display_.end_input();
-  return transcript.ok() ? finish(input, *transcript) : fail(input, transcript.status(), progress);
+  if (!transcript.ok()) return fail(input, transcript.status(), progress);
+  return finish(input, with_short_segments(*transcript, args_.max_segment_length));
 }
 
 ExitCode TranscribeJob::detect_language(size_t input) {

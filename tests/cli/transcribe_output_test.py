@@ -7,7 +7,7 @@ import os
 import stat
 import unittest
 
-from transcribe_case import LINE, ModelTest, seconds
+from transcribe_case import JFK, LINE, ModelTest, seconds
 
 
 class Lines(ModelTest):
@@ -124,6 +124,21 @@ class Documents(ModelTest):
         self.assertEqual(list(self.folder.glob("*.vtt")), [])
         result = self.transcribe(self.jfk, "-osrt", "-of", "-")
         self.assertTrue(result.stdout.startswith("1\n00:00:00,"))
+
+    def test_word_times(self):
+        result = self.transcribe(self.jfk, "--word_timestamps", "True", "-f", "json", "-o", "-")
+        self.check(result, 0)
+        for segment in json.loads(result.stdout)["segments"]:
+            self.assertEqual("".join(word["word"] for word in segment["words"]), segment["text"])
+            times = [time for word in segment["words"] for time in (word["start"], word["end"])]
+            self.assertEqual(times, sorted(times))
+
+    def test_one_word_a_segment(self):
+        result = self.transcribe(self.jfk, "-ml", "1", "-sow")
+        self.check(result, 0)
+        texts = [LINE.match(line).group(3) for line in result.stdout.splitlines()]
+        self.assertEqual(len(texts), len(JFK.split()))
+        self.check_jfk("".join(texts))
 
     def test_json_lines_for_several_inputs(self):
         result = self.transcribe(self.jfk, self.jfk, "--json")
