@@ -101,6 +101,9 @@ struct TranscribeCallbacks {
   std::function<void(double done_s, double total_s)> on_progress;
   std::function<void(const std::string& code, float probability)> on_language;
   std::function<bool()> should_stop;  ///< true: stop at the next token; kCancelled is returned
+  /// Between two windows of a recording. Unlike all other callbacks it may run another
+  /// transcription of the same model before it returns: this is how a short job gets in between.
+  std::function<void()> at_window_border;
 };
 
 /// Where the recording comes from. Exactly one of the sources is set.

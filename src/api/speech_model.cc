@@ -1,6 +1,7 @@
 // SpeechModel over the Whisper graph: the place where a device, a checkpoint and a recording meet.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -46,17 +47,62 @@ Result<audio::Recording> decode(const AudioSource& source, const TranscribeCallb
   return audio::decode_memory(source.bytes, "audio", options);
 }
 
-std::vector<OpStats> op_stats(const std::vector<ops::OpCounter>& counters) {
-  std::vector<OpStats> stats;
-  for (const ops::OpCounter& counter : counters) {
-    if (counter.calls == 0) continue;
-    stats.push_back({counter.op, counter.device, counter.calls, counter.seconds * 1000,
-                     counter.flops, counter.fallbacks, counter.fallback_reason});
+/// Adds `sign` times the numbers of `more`, matched by operation and device.
+void add_counters(std::vector<ops::OpCounter>& sum, const std::vector<ops::OpCounter>& more,
+                  int sign) {
+  for (const ops::OpCounter& counter : more) {
+    auto found = std::find_if(sum.begin(), sum.end(), [&](const ops::OpCounter& other) {
+      return other.op == counter.op && other.device == counter.device;
+    });
+    if (found == sum.end()) {
+      found = sum.insert(found, {});
+      found->op = counter.op;
+      found->device = counter.device;
+      found->fallback_reason = counter.fallback_reason;
+    }
+    found->calls += sign * counter.calls;
+    found->seconds += sign * counter.seconds;
+    found->flops += sign * counter.flops;
+    found->fallbacks += sign * counter.fallbacks;
   }
-  std::sort(stats.begin(), stats.end(),
-            [](const OpStats& a, const OpStats& b) { return a.ms > b.ms; });
-  return stats;
 }
+
+/// What a transcription costs, without the other transcriptions that run at its window borders.
+class OwnCost {
+ public:
+  explicit OwnCost(ops::Backend& backend) : backend_(backend), others_(backend.counters()) {}
+
+  void run_others(const std::function<void()>& others) {
+    const Stopwatch watch;
+    add_counters(others_, backend_.counters(), -1);
+    others();
+    add_counters(others_, backend_.counters(), +1);
+    others_ms_ += watch.ms();
+  }
+
+  [[nodiscard]] double ms() const { return total_.ms() - others_ms_; }
+
+  /// Most expensive first.
+  [[nodiscard]] std::vector<OpStats> ops() const {
+    std::vector<ops::OpCounter> own = backend_.counters();
+    add_counters(own, others_, -1);
+    std::vector<OpStats> stats;
+    for (const ops::OpCounter& counter : own) {
+      if (counter.calls == 0) continue;
+      stats.push_back({counter.op, counter.device, counter.calls, counter.seconds * 1000,
+                       counter.flops, counter.fallbacks, counter.fallback_reason});
+    }
+    std::sort(stats.begin(), stats.end(),
+              [](const OpStats& a, const OpStats& b) { return a.ms > b.ms; });
+    return stats;
+  }
+
+ private:
+  ops::Backend& backend_;
+  std::vector<ops::OpCounter> others_;  ///< Before this transcription, and during others
+  Stopwatch total_;
+  double others_ms_ = 0;
+};
 
 ModelSizes sizes_of(const whisper::Config& config) {
   ModelSizes sizes;
@@ -82,13 +128,16 @@ class WhisperModel final : public SpeechModel {
 
   Result<Transcript> transcribe(const AudioSource& source, const TranscribeOptions& options,
                                 const TranscribeCallbacks& callbacks) override {
-    const Stopwatch total;
-    model_->backend().reset_counters();
+    OwnCost cost(model_->backend());
+    TranscribeCallbacks own_callbacks = callbacks;
+    if (callbacks.at_window_border) {
+      own_callbacks.at_window_border = [&] { cost.run_others(callbacks.at_window_border); };
+    }
     Features features;
     SOTTO_RETURN_IF_ERROR(prepare(source, callbacks, features));
     SOTTO_ASSIGN_OR_RETURN(
         Transcript transcript,
-        whisper::transcribe(*model_, *features.mel, features.seconds, options, callbacks));
+        whisper::transcribe(*model_, *features.mel, features.seconds, options, own_callbacks));
     transcript.warnings.insert(transcript.warnings.begin(), features.warnings.begin(),
                                features.warnings.end());
     TranscriptStats& stats = transcript.stats;
@@ -97,8 +146,8 @@ class WhisperModel final : public SpeechModel {
     stats.decode_audio_ms = features.decode_ms;
     stats.mel_ms = features.mel_ms;
     stats.device = device_;
-    stats.ops = op_stats(model_->backend().counters());
-    stats.total_ms = total.ms();
+    stats.ops = cost.ops();
+    stats.total_ms = cost.ms();
     return transcript;
   }
 

@@ -134,6 +134,7 @@ class Transcription {
         callbacks_.on_progress(static_cast<double>(done_frames_) * kSecondsPerFrame,
                                static_cast<double>(total_frames_) * kSecondsPerFrame);
       }
+      if (begin < clip.end() && callbacks_.at_window_border) callbacks_.at_window_border();
     }
     return {};
   }

@@ -77,6 +77,30 @@ TEST_F(TranscriberTest, WindowsFollowTheTimestamps) {
   EXPECT_EQ(result->duration, 65.0);
 }
 
+TEST_F(TranscriberTest, AnotherRecordingMayRunAtAWindowBorder) {
+  // The fake model writes its windows in the order in which they are encoded.
+  const std::vector<std::vector<int>> windows = {{t(0), w(" one"), t(30)},
+                                                 {t(0), w(" three"), t(2)},
+                                                 {t(0), w(" two"), t(30)},
+                                                 {t(0), w(" four"), t(1)}};
+  int borders = 0;
+  std::string inner;
+  callbacks_.at_window_border = [&] {
+    if (borders++ > 0) return;
+    const auto result = transcribe(*model_, testing::silent_mel(5), 5, options_, {});
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    inner = result->text;
+  };
+  const auto outer = run(windows, 65.0);
+  ASSERT_TRUE(outer.ok()) << outer.status().message();
+  EXPECT_EQ(outer->text, "one two four");
+  EXPECT_EQ(inner, "three");
+  EXPECT_EQ(borders, 2);  // Between three windows; not after the last
+  EXPECT_EQ(outer->stats.windows, 3);
+  // The other recording's text is no context of this one.
+  EXPECT_EQ(context_of_prompt(2), (std::vector<int>{t(0), w(" one"), t(30)}));
+}
+
 TEST_F(TranscriberTest, EarlierTextIsContextOfTheNextWindow) {
   const std::vector<int> first = {t(0), w(" one"), t(4), t(4), w(" two"), t(30)};
   ASSERT_TRUE(run({first, {t(0), w(" three"), t(3)}}, 33.0).ok());
