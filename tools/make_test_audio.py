@@ -154,6 +154,8 @@ def write_wavs(out):
     centre = 1 / (1 + 2 * math.sqrt(0.5) + 2 * 0.5)
     out.tone("surround_centre.wav", wav([silent, silent, tone(), silent, silent, silent], mask=0x3F), level=LEVEL * centre)
     out.tone("three_channels_third.wav", wav([silent, silent, tone()]), level=LEVEL / 3)
+    # Front left and right and "low frequency", as libav labels any three channels.
+    out.tone("two_point_one_third.wav", wav([silent, silent, tone()], mask=0x0B), level=LEVEL / 3)
     out.tone("eleven_channels.wav", wav([tone()] * 11))
     data, fmt = encode([tone()]), fmt_chunk()
     listing = chunk(b"LIST", b"INFOISFT" + struct.pack("<I", 6) + b"maker\0")

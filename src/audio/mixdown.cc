@@ -28,8 +28,9 @@ void scale_samples(const uint8_t* bytes, int count, int stride, float scale, flo
 }
 
 // Weight of a channel in the mix; the recommendation ITU-R BS.775 with the centre, where speech is,
-// at full weight.
-double channel_weight(AVChannel channel) {
+// at full weight. A low-frequency channel beside a centre is a subwoofer's; without a centre ("2.1")
+// it is mostly the third of three microphones, so labelled by a tool that had to guess.
+double channel_weight(AVChannel channel, bool has_centre) {
   switch (channel) {
     case AV_CHAN_FRONT_CENTER:
       return 1.0;
@@ -38,7 +39,7 @@ double channel_weight(AVChannel channel) {
       return std::sqrt(0.5);
     case AV_CHAN_LOW_FREQUENCY:
     case AV_CHAN_LOW_FREQUENCY_2:
-      return 0.0;
+      return has_centre ? 0.0 : std::sqrt(0.5);
     default:
       return 0.5;
   }
@@ -50,9 +51,11 @@ std::vector<float> mix_weights(const AVChannelLayout& layout) {
   const auto count = static_cast<size_t>(layout.nb_channels);
   std::vector<double> weights(count, 1.0);
   if (layout.order == AV_CHANNEL_ORDER_NATIVE || layout.order == AV_CHANNEL_ORDER_CUSTOM) {
+    const bool has_centre =
+        av_channel_layout_index_from_channel(&layout, AV_CHAN_FRONT_CENTER) >= 0;
     for (size_t i = 0; i < count; ++i) {
-      weights[i] =
-          channel_weight(av_channel_layout_channel_from_index(&layout, static_cast<unsigned>(i)));
+      weights[i] = channel_weight(
+          av_channel_layout_channel_from_index(&layout, static_cast<unsigned>(i)), has_centre);
     }
   }
   double sum = 0;
