@@ -19,8 +19,9 @@ class Spool {
   /// More bytes than this go to a file.
   static constexpr size_t kMemoryBytes = size_t{8} << 20;
 
+  Spool() = default;
   /// `folder`: for the file; empty: $TMPDIR, else /tmp.
-  explicit Spool(std::string folder = {}, size_t memory_bytes = kMemoryBytes)
+  explicit Spool(std::string folder, size_t memory_bytes = kMemoryBytes)
       : folder_(std::move(folder)), memory_bytes_(memory_bytes) {}
   /// Deletes the file.
   ~Spool() { clear(); }
