@@ -6,11 +6,9 @@
 #include "models/formats/tensor_index.h"
 
 namespace sotto::whisper {
-namespace {
-
 // CTranslate2's converter fuses query, key and value, and writes zeros for the key bias that
 // Whisper does not have.
-constexpr NamingTable kCTranslate2 = {
+const NamingTable kCTranslate2Names = {
     .family = "CTranslate2",
     .encoder_layer = "encoder/layer_",
     .decoder_layer = "decoder/layer_",
@@ -40,7 +38,7 @@ constexpr NamingTable kCTranslate2 = {
 };
 
 // OpenAI's own checkpoints and, with the same names, whisper.cpp's ggml files.
-constexpr NamingTable kOpenAi = {
+const NamingTable kOpenAiNames = {
     .family = "OpenAI",
     .encoder_layer = "encoder.blocks.",
     .decoder_layer = "decoder.blocks.",
@@ -69,7 +67,7 @@ constexpr NamingTable kOpenAi = {
     .mlp_down = "mlp.2",
 };
 
-constexpr NamingTable kTransformers = {
+const NamingTable kTransformersNames = {
     .family = "Transformers",
     .encoder_layer = "encoder.layers.",
     .decoder_layer = "decoder.layers.",
@@ -98,12 +96,16 @@ constexpr NamingTable kTransformers = {
     .mlp_down = "fc2",
 };
 
+namespace {
+
 struct Candidate {
   const NamingTable* table;
   std::string_view prefix;
 };
-constexpr std::array<Candidate, 4> kCandidates = {
-    {{&kCTranslate2, ""}, {&kOpenAi, ""}, {&kTransformers, ""}, {&kTransformers, "model."}}};
+constexpr std::array<Candidate, 4> kCandidates = {{{&kCTranslate2Names, ""},
+                                                   {&kOpenAiNames, ""},
+                                                   {&kTransformersNames, ""},
+                                                   {&kTransformersNames, "model."}}};
 
 std::string layer_module(const std::string& prefix, std::string_view layers, int layer,
                          std::string_view separator, std::string_view name) {

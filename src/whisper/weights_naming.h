@@ -28,6 +28,9 @@ struct NamingTable {
   std::string_view mlp_norm, mlp_up, mlp_down;
 };
 
+/// The tables of the three families. OpenAI's names are those of whisper.cpp's ggml files, too.
+extern const NamingTable kCTranslate2Names, kOpenAiNames, kTransformersNames;
+
 /// The table that fits one file, and what stands before all names of that file.
 struct Naming {
   const NamingTable* table = nullptr;

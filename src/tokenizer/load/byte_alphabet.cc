@@ -41,4 +41,18 @@ std::optional<std::string> bytes_of_alphabet(std::string_view text) {
   return bytes;
 }
 
+std::string alphabet_of_bytes(std::string_view bytes) {
+  static constexpr std::array<char32_t, 256> kCharacterOf = [] {
+    std::array<char32_t, 256> characters{};
+    for (size_t c = 0; c < kCharacters; ++c) {
+      if (kByteOf[c] >= 0) characters[static_cast<size_t>(kByteOf[c])] = static_cast<char32_t>(c);
+    }
+    return characters;
+  }();
+  std::string text;
+  for (const char byte : bytes)
+    utf8_append(kCharacterOf[static_cast<unsigned char>(byte)], text);
+  return text;
+}
+
 }  // namespace sotto::tokenizer

@@ -13,6 +13,9 @@ namespace sotto::tokenizer {
 /// space is U+0120).
 std::optional<std::string> bytes_of_alphabet(std::string_view text);
 
+/// The other way.
+std::string alphabet_of_bytes(std::string_view bytes);
+
 }  // namespace sotto::tokenizer
 
 #endif  // SOTTO_TOKENIZER_LOAD_BYTE_ALPHABET_H_

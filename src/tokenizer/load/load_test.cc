@@ -65,6 +65,7 @@ TEST(ByteAlphabet, CoversAllBytesOnce) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string bytes(1, static_cast<char>(byte));
     EXPECT_EQ(bytes_of_alphabet(in_alphabet(bytes)), bytes);
+    EXPECT_EQ(alphabet_of_bytes(bytes), in_alphabet(bytes));
   }
   EXPECT_EQ(in_alphabet(" "), "Ġ");
   EXPECT_EQ(in_alphabet("\n"), "Ċ");
