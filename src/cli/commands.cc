@@ -8,6 +8,7 @@ void register_commands(Program& program) {
   register_list(program);
   register_show(program);
   register_remove(program);
+  register_convert(program);
   register_npu(program);
   register_version(program);
 }

@@ -11,6 +11,7 @@ void register_pull(Program& program);
 void register_list(Program& program);
 void register_show(Program& program);
 void register_remove(Program& program);
+void register_convert(Program& program);
 void register_npu(Program& program);
 void register_version(Program& program);
 
