@@ -13,6 +13,7 @@ void register_show(Program& program);
 void register_remove(Program& program);
 void register_convert(Program& program);
 void register_npu(Program& program);
+void register_worker(Program& program);
 void register_version(Program& program);
 
 /// All of them, in the order in which `sotto help` lists them.

@@ -151,6 +151,7 @@ int Program::run_help(const Arguments& arguments) {
 int Program::unknown_command(const std::string& name) const {
   std::vector<std::string> names;
   for (const Command& command : commands_) {
+    if (command.summary.empty()) continue;
     names.push_back(command.name);
     names.insert(names.end(), command.aliases.begin(), command.aliases.end());
   }
@@ -163,11 +164,12 @@ int Program::unknown_command(const std::string& name) const {
 std::string Program::help() const {
   size_t width = 0;
   for (const Command& command : commands_)
-    width = std::max(width, command.name.size());
+    if (!command.summary.empty()) width = std::max(width, command.name.size());
   std::string text =
       "sotto: speech to text and small language models on AMD NPUs and any CPU\n\n"
       "usage: sotto [-v] [--log-level LEVEL] COMMAND [OPTIONS]\n\ncommands:\n";
   for (const Command& command : commands_) {
+    if (command.summary.empty()) continue;
     text += "  " + command.name + std::string(width - command.name.size() + 2, ' ') +
             command.summary + "\n";
   }

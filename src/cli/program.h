@@ -39,7 +39,8 @@ class Program {
   CLI::App& add_command(std::string name, std::string summary, std::function<int()> run);
 
   /// A subcommand with a grammar of its own: `run` gets everything after the command's name as it
-  /// was typed, "--help" included (which `sotto help NAME` also sends).
+  /// was typed, "--help" included (which `sotto help NAME` also sends). A command without a summary
+  /// is for sotto itself: it works, but is listed nowhere.
   void add_raw_command(std::string name, std::string summary,
                        std::function<int(const Arguments&)> run);
 

@@ -87,6 +87,15 @@ TEST_F(ProgramTest, HelpListsCommandsAndExplainsOne) {
   EXPECT_EQ(runs_, 0);
 }
 
+TEST_F(ProgramTest, CommandsWithoutSummaryWorkButAreNotListed) {
+  program_.add_raw_command("hidden", "", [](const Program::Arguments&) { return 9; });
+  EXPECT_EQ(run({"hidden"}), 9);
+  run({"help"});
+  EXPECT_THAT(out_, ::testing::Not(HasSubstr("hidden")));
+  run({"hiden"});
+  EXPECT_THAT(err_, ::testing::Not(HasSubstr("did you mean")));
+}
+
 TEST_F(ProgramTest, VersionIsPrintedOnStandardOutput) {
   EXPECT_EQ(run({"--version"}), kExitOk);
   EXPECT_EQ(out_, "sotto " + version() + "\n");
