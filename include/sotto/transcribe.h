@@ -132,6 +132,8 @@ class SpeechModel {
   [[nodiscard]] virtual ModelSizes sizes() const = 0;
   /// Device and compute type in use, e.g. "cpu (avx512_bf16), bf16, 2 threads".
   [[nodiscard]] virtual std::string description() const = 0;
+  /// Set-up and peak rates of the device; measured now, which takes about a tenth of a second.
+  virtual DeviceProfile measure_profile() { return {}; }
 };
 
 }  // namespace sotto

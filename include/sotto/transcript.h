@@ -60,11 +60,20 @@ struct DroppedSpan {
 struct OpStats {
   std::string op;      ///< "linear", "self_attention", ...
   std::string device;  ///< "cpu", "npu", "sim"
+  std::string type;  ///< Of the factors of its products: "f32", "bf16", "int8"; empty: it has none
   int64_t calls = 0;
   double ms = 0;
   double flops = 0;       ///< 2 * multiply-accumulates
   int64_t fallbacks = 0;  ///< Calls that ran on the CPU although another device was asked for.
   std::string fallback_reason;
+};
+
+/// How a device is set up and what its arithmetic units reach at best.
+struct DeviceProfile {
+  std::string compute;  ///< "f32", "bf16", "int8"; empty: not known
+  int threads = 0;
+  /// GFLOP/s (int8: GOP/s) by type, measured by loops that touch no memory
+  std::map<std::string, double> peak_gflops;
 };
 
 /// Where the work ran and what it cost; printed by --stats.

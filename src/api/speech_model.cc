@@ -58,6 +58,7 @@ void add_counters(std::vector<ops::OpCounter>& sum, const std::vector<ops::OpCou
       found = sum.insert(found, {});
       found->op = counter.op;
       found->device = counter.device;
+      found->type = counter.type;
       found->fallback_reason = counter.fallback_reason;
     }
     found->calls += sign * counter.calls;
@@ -89,8 +90,9 @@ class OwnCost {
     std::vector<OpStats> stats;
     for (const ops::OpCounter& counter : own) {
       if (counter.calls == 0) continue;
-      stats.push_back({counter.op, counter.device, counter.calls, counter.seconds * 1000,
-                       counter.flops, counter.fallbacks, counter.fallback_reason});
+      stats.push_back({counter.op, counter.device, counter.type, counter.calls,
+                       counter.seconds * 1000, counter.flops, counter.fallbacks,
+                       counter.fallback_reason});
     }
     std::sort(stats.begin(), stats.end(),
               [](const OpStats& a, const OpStats& b) { return a.ms > b.ms; });
@@ -154,6 +156,7 @@ class WhisperModel final : public SpeechModel {
   [[nodiscard]] bool multilingual() const override { return model_->tokens().multilingual; }
   [[nodiscard]] ModelSizes sizes() const override { return sizes_of(model_->config()); }
   [[nodiscard]] std::string description() const override { return model_->backend().description(); }
+  DeviceProfile measure_profile() override { return model_->backend().measure_profile(); }
 
  private:
   /// What is kept of a recording: its samples are freed before the model runs.

@@ -147,7 +147,10 @@ ExitCode TranscribeJob::finish(size_t input, const Transcript& transcript) {
     display_.warning(fmt::format("{}: {}", label(args_.inputs[input]), printable(warning)));
   }
   const ExitCode code = write_documents(input, transcript, /*whole=*/true);
-  if (args_.stats) print_stats(label(args_.inputs[input]), transcript, model_.description());
+  if (args_.stats) {
+    print_stats(label(args_.inputs[input]), transcript, model_.description(),
+                model_.measure_profile());
+  }
   return code;
 }
 

@@ -218,9 +218,9 @@ TEST(RenderStats, ListsStagesOperationsAndDroppedSpans) {
   transcript.stats.audio_s = 10;
   transcript.stats.total_ms = 500;
   transcript.stats.windows = 2;
-  transcript.stats.ops = {{"linear", "cpu", 12, 100, 2e9, 1, "busy"}};
+  transcript.stats.ops = {{"linear", "cpu", "f32", 12, 100, 2e9, 1, "busy"}};
   transcript.dropped = {{1, 2.5, "no_speech", " you"}};
-  const std::string text = render_stats("a.wav", transcript, "cpu, f32");
+  const std::string text = render_stats("a.wav", transcript, "cpu, f32", {});
   EXPECT_THAT(text, HasSubstr("a.wav: 10.00 s of audio, cpu, f32"));
   EXPECT_THAT(text, HasSubstr("real-time factor 0.050; 2 windows"));
   EXPECT_THAT(text, HasSubstr("linear"));

@@ -19,6 +19,7 @@ KernelTable scalar_table() {
   table.layer_norm = ref::kLayerNorm;
   table.convert = ref::kConvert;
   table.pack = ref::kPack;
+  table.peak = ref::kPeak;
   return table;
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/pack.h"
+#include "kernels/peak.h"
 
 namespace sotto::kernels {
 
@@ -21,6 +22,7 @@ struct KernelTable {
   LayerNormKernel layer_norm;
   ConvertKernels convert;
   PackKernels pack;
+  PeakProbes peak;
 
   [[nodiscard]] const GemmKernel& gemm(GemmType type) const {
     return type == GemmType::kF32 ? gemm_f32 : type == GemmType::kBf16 ? gemm_bf16 : gemm_int8;

@@ -16,6 +16,7 @@
 
 #include "base/dtype.h"
 #include "sotto/status.h"
+#include "sotto/transcript.h"
 
 namespace sotto::ops {
 
@@ -131,6 +132,7 @@ struct AttentionProbe {
 struct OpCounter {
   std::string op;      ///< "linear", "conv1d", "self_attention", …
   std::string device;  ///< "cpu", "npu", "sim"
+  std::string type;  ///< Of the factors of its products: "f32", "bf16", "int8"; empty: it has none
   int64_t calls = 0;
   double seconds = 0;
   double flops = 0;             ///< 2 * multiply-accumulates
@@ -146,6 +148,9 @@ class Backend {
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual std::vector<OpCounter> counters() const = 0;
   virtual void reset_counters() = 0;
+  /// How it is set up, and its measured peaks; takes about a tenth of a second. Nothing is known
+  /// where an implementation does not say.
+  virtual DeviceProfile measure_profile() { return {}; }
 
   // Weights.
   virtual Result<LinearRef> upload_linear(const LinearSource& source) = 0;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ops/cpu/attention.h"
+#include "ops/cpu/peak.h"
 #include "ops/cpu/product.h"
 
 namespace sotto::ops {
@@ -78,7 +79,12 @@ class CpuBackend final : public Backend {
       counters_[i] = OpCounter();
       counters_[i].op = kOpNames[i];
       counters_[i].device = "cpu";
+      counters_[i].type = product_type(static_cast<Op>(i));
     }
+  }
+
+  DeviceProfile measure_profile() override {
+    return {compute_name(context_.compute), context_.pool.size(), measure_peaks(context_)};
   }
 
   Result<LinearRef> upload_linear(const LinearSource& source) override {
@@ -133,6 +139,24 @@ class CpuBackend final : public Backend {
     OpCounter& counter_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   };
+
+  /// Element type of the products of `op`; "" when it has none.
+  [[nodiscard]] const char* product_type(Op op) const {
+    switch (op) {
+      case Op::kLinear:
+      case Op::kMlp:
+      case Op::kCrossKv:
+        return type_name(context_.linear_type());
+      case Op::kConv1d:
+      case Op::kSelfAttention:
+      case Op::kCrossAttention:
+        return type_name(context_.float_type());
+      case Op::kCachedAttention:
+        return type_name(GemmType::kF32);
+      default:
+        return "";
+    }
+  }
 
   static double product_flops(int64_t rows, const CpuLinear& w) {
     return 2.0 * static_cast<double>(rows) * static_cast<double>(w.out) *

@@ -410,12 +410,21 @@ TEST_P(CpuBackendTest, CountersTellWhatRan) {
   ASSERT_EQ(counters.size(), 1U);
   EXPECT_EQ(counters[0].op, "linear");
   EXPECT_EQ(counters[0].device, "cpu");
+  EXPECT_EQ(counters[0].type, backend_->measure_profile().compute);
   EXPECT_EQ(counters[0].calls, 2);
   EXPECT_EQ(counters[0].flops, 2 * 2.0 * 4 * 16 * 32);
   EXPECT_GT(counters[0].seconds, 0);
   EXPECT_EQ(counters[0].fallbacks, 0);
   backend_->reset_counters();
   EXPECT_TRUE(backend_->counters().empty());
+}
+
+TEST_P(CpuBackendTest, PeaksAreMeasuredForEveryType) {
+  const DeviceProfile profile = backend_->measure_profile();
+  EXPECT_GE(profile.threads, 1);
+  ASSERT_EQ(profile.peak_gflops.size(), 3U);
+  for (const auto& [type, gflops] : profile.peak_gflops)
+    EXPECT_GT(gflops, 0) << type;
 }
 
 TEST_P(CpuBackendTest, WrongShapesAreErrorsNotCrashes) {

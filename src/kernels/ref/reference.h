@@ -9,6 +9,7 @@
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/pack.h"
+#include "kernels/peak.h"
 
 namespace sotto::kernels::ref {
 
@@ -18,6 +19,7 @@ extern const CachedAttentionKernels kCachedAttention;
 extern const LayerNormKernel kLayerNorm;
 extern const ConvertKernels kConvert;
 extern const PackKernels kPack;
+extern const PeakProbes kPeak;
 
 /// x * Phi(x) with the C library's erf.
 float gelu(float x);

@@ -8,6 +8,7 @@
 #include "kernels/gemm.h"
 #include "kernels/layer_norm.h"
 #include "kernels/pack.h"
+#include "kernels/peak.h"
 
 namespace sotto::kernels::x86_64 {
 
@@ -20,6 +21,8 @@ extern const CachedAttentionKernels kCachedAttentionAvx2, kCachedAttentionAvx512
 extern const LayerNormKernel kLayerNormAvx2, kLayerNormAvx512, kLayerNormAvx512Bf16;
 extern const ConvertKernels kConvertAvx2, kConvertAvx512, kConvertAvx512Bf16;
 extern const PackKernels kPackAvx2, kPackAvx512;
+extern const PeakProbe kPeakF32Avx2, kPeakF32Avx512, kPeakBf16Avx512Bf16;
+extern const PeakProbe kPeakInt8Avx2, kPeakInt8Avx512, kPeakInt8Avx512Vnni;
 
 }  // namespace sotto::kernels::x86_64
 

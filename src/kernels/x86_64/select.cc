@@ -17,6 +17,7 @@ void select(KernelTable& table) {
     table.layer_norm = kLayerNormAvx2;
     table.convert = kConvertAvx2;
     table.pack = kPackAvx2;
+    table.peak = {kPeakF32Avx2, kPeakF32Avx2, kPeakInt8Avx2};
   }
   if (table.isa >= CpuIsa::kAvx512) {
     table.gemm_f32 = kGemmF32Avx512;
@@ -28,15 +29,18 @@ void select(KernelTable& table) {
     table.layer_norm = kLayerNormAvx512;
     table.convert = kConvertAvx512;
     table.pack = kPackAvx512;
+    table.peak = {kPeakF32Avx512, kPeakF32Avx512, kPeakInt8Avx512};
   }
   if (table.isa >= CpuIsa::kAvx512Vnni) {
     table.gemm_int8 = kGemmInt8Avx512Vnni;
+    table.peak.int8 = kPeakInt8Avx512Vnni;
   }
   if (table.isa >= CpuIsa::kAvx512Bf16) {
     table.gemm_bf16 = kGemmBf16Avx512Bf16;
     table.attention_bf16 = kAttentionBf16Avx512Bf16;
     table.layer_norm = kLayerNormAvx512Bf16;
     table.convert = kConvertAvx512Bf16;
+    table.peak.bf16 = kPeakBf16Avx512Bf16;
   }
 }
 
