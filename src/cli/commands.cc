@@ -9,6 +9,7 @@ void register_commands(Program& program) {
   register_show(program);
   register_remove(program);
   register_convert(program);
+  register_bench(program);
   register_npu(program);
   register_worker(program);
   register_version(program);
