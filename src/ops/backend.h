@@ -152,7 +152,8 @@ class Backend {
   /// where an implementation does not say.
   virtual DeviceProfile measure_profile() { return {}; }
 
-  // Weights.
+  // Weights. A value that is NaN or infinite is kCorrupt: whoever packs sees every value, and a
+  // check ahead of that would read the file twice.
   virtual Result<LinearRef> upload_linear(const LinearSource& source) = 0;
   /// Kernel [out, in, width]; run by conv1d as a product over gathered rows.
   virtual Result<LinearRef> upload_conv1d(const LinearSource& source) = 0;

@@ -30,16 +30,14 @@ class Uploader {
     for (const std::string& module : modules) {
       SOTTO_RETURN_IF_ERROR(add_part(module, {out, in}, source));
     }
-    auto uploaded = backend_.upload_linear(source);
-    return finish(source, std::move(uploaded));
+    return finish(source, modules, backend_.upload_linear(source));
   }
 
   Result<ops::LinearRef> conv(std::string_view module, int64_t out, int64_t in) const {
     ops::LinearSource source;
     source.name = naming_.module(module);
     SOTTO_RETURN_IF_ERROR(add_part(source.name, {out, in, 3}, source));
-    auto uploaded = backend_.upload_conv1d(source);
-    return finish(source, std::move(uploaded));
+    return finish(source, {source.name}, backend_.upload_conv1d(source));
   }
 
   Result<ops::NormRef> norm(const std::string& module) const {
@@ -52,24 +50,23 @@ class Uploader {
     return uploaded;
   }
 
-  Result<ops::TableRef> table(std::string_view tensor, int64_t rows) const {
-    SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(naming_.module(tensor), {rows, d_}));
-    auto uploaded = backend_.upload_table(view);
-    if (!uploaded.ok())
-      return uploaded.status().with_context(file_.path + ": " + std::string(tensor));
-    MappedFile::release_pages(view.bytes);
-    return uploaded;
+  /// Scanning the token embedding takes a third of the time that loading takes, and where it is the
+  /// logits' weight too, its upload finds what is wrong with it.
+  Result<ops::TableRef> token_embedding(int64_t vocabulary) const {
+    const std::string name = naming_.module(names_.token_embedding);
+    return table(name, vocabulary, /*check=*/has_own_projection());
+  }
+
+  Result<ops::TableRef> positions(std::string_view tensor, int64_t rows) const {
+    return table(naming_.module(tensor), rows, /*check=*/true);
   }
 
   Result<ops::LinearRef> logits(int64_t vocabulary) const {
-    const std::string own = std::string(names_.projection);
-    // Transformers writes proj_out without the "model." prefix, and seldom at all.
-    const bool untied = !own.empty() && file_.tensors.contains(own);
-    const std::string tensor = untied ? own : naming_.module(names_.token_embedding);
+    const std::string tensor = has_own_projection() ? std::string(names_.projection)
+                                                    : naming_.module(names_.token_embedding);
     SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(tensor, {vocabulary, d_}));
     const ops::LinearSource source{.name = tensor, .weights = {view}, .biases = {}};
-    auto uploaded = backend_.upload_linear(source);
-    return finish(source, std::move(uploaded));
+    return finish(source, {tensor}, backend_.upload_linear(source));
   }
 
   Result<EncoderLayerWeights> layer(int index, bool decoder) const {
@@ -107,6 +104,20 @@ class Uploader {
   }
 
  private:
+  /// Transformers writes proj_out without the "model." prefix, and seldom at all.
+  [[nodiscard]] bool has_own_projection() const {
+    return !names_.projection.empty() && file_.tensors.contains(std::string(names_.projection));
+  }
+
+  Result<ops::TableRef> table(const std::string& name, int64_t rows, bool check) const {
+    SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(name, {rows, d_}));
+    if (check) SOTTO_RETURN_IF_ERROR(check_finite(name, view));
+    auto uploaded = backend_.upload_table(view);
+    if (!uploaded.ok()) return uploaded.status().with_context(file_.path + ": " + name);
+    MappedFile::release_pages(view.bytes);
+    return uploaded;
+  }
+
   /// One linear weight of several modules of [d, d] each, or of a single fused one.
   template <typename ModuleName, size_t kParts>
   Result<ops::LinearRef> stacked(const ModuleName& module,
@@ -136,8 +147,13 @@ class Uploader {
     return {};
   }
 
+  /// Of a module, or of a tensor that is named in full.
+  [[nodiscard]] std::string tensor_name(const std::string& module) const {
+    return file_.tensors.contains(module) ? module : module + std::string(names_.weight);
+  }
+
   /// A tensor that products or look-ups can read: floats, ggml blocks, or int8 with a scale for
-  /// each row.
+  /// each row. Whether plain floats are finite is for the backend to find, which reads them all.
   Result<TensorView> matrix(const std::string& name, const std::vector<int64_t>& dims) const {
     SOTTO_ASSIGN_OR_RETURN(const TensorView view, shaped(name, dims));
     if (view.dtype == DType::kI8 && view.row_scales.empty())
@@ -147,7 +163,8 @@ class Uploader {
     if (std::find(kIntegers.begin(), kIntegers.end(), view.dtype) != kIntegers.end()) {
       return wrong_type(name, view, "floats, int8 or blocks of ggml");
     }
-    return finite(name, view);
+    if (!scales_finite(view)) return not_finite(name);
+    return view;
   }
 
   /// A tensor of plain floats.
@@ -156,7 +173,8 @@ class Uploader {
     if (view.dtype != DType::kF32 && view.dtype != DType::kF16 && view.dtype != DType::kBf16) {
       return wrong_type(name, view, "f32, f16 or bf16");
     }
-    return finite(name, view);
+    SOTTO_RETURN_IF_ERROR(check_finite(name, view));
+    return view;
   }
 
   Result<TensorView> shaped(const std::string& name, const std::vector<int64_t>& dims) const {
@@ -171,8 +189,11 @@ class Uploader {
     return view;
   }
 
-  Result<TensorView> finite(const std::string& name, const TensorView& view) const {
-    if (all_finite(view)) return view;
+  Status check_finite(const std::string& name, const TensorView& view) const {
+    return all_finite(view) ? Status() : not_finite(name);
+  }
+
+  Status not_finite(const std::string& name) const {
     return corrupt(file_.path + ": tensor '" + name +
                    "' holds NaN or infinity; the file is damaged or its conversion went wrong");
   }
@@ -185,8 +206,15 @@ class Uploader {
   }
 
   Result<ops::LinearRef> finish(const ops::LinearSource& source,
+                                const std::vector<std::string>& modules,
                                 Result<ops::LinearRef> uploaded) const {
-    if (!uploaded.ok()) return uploaded.status().with_context(file_.path + ": " + source.name);
+    if (!uploaded.ok()) {
+      // The backend looked at every value; only here it is known what the parts are called.
+      for (size_t i = 0; i < modules.size(); ++i) {
+        if (!all_finite(source.weights[i])) return not_finite(tensor_name(modules[i]));
+      }
+      return uploaded.status().with_context(file_.path + ": " + source.name);
+    }
     // The device has its own copy now; keeping the file's pages resident would double the memory in
     // use.
     for (const TensorView& weight : source.weights)
@@ -211,16 +239,15 @@ Result<Weights> upload_weights(const models::ModelFile& file, const Naming& nami
   SOTTO_ASSIGN_OR_RETURN(out.conv1, uploader.conv(names.conv1, config.d_model, config.n_mels));
   SOTTO_ASSIGN_OR_RETURN(out.conv2, uploader.conv(names.conv2, config.d_model, config.d_model));
   SOTTO_ASSIGN_OR_RETURN(out.audio_positions,
-                         uploader.table(names.encoder_positions, config.n_audio_ctx));
+                         uploader.positions(names.encoder_positions, config.n_audio_ctx));
   for (int i = 0; i < config.encoder_layers; ++i) {
     SOTTO_ASSIGN_OR_RETURN(auto layer, uploader.layer(i, false));
     out.encoder.push_back(std::move(layer));
   }
   SOTTO_ASSIGN_OR_RETURN(out.encoder_norm, uploader.norm(naming.module(names.encoder_norm)));
-  SOTTO_ASSIGN_OR_RETURN(out.token_embedding,
-                         uploader.table(names.token_embedding, config.n_vocab));
+  SOTTO_ASSIGN_OR_RETURN(out.token_embedding, uploader.token_embedding(config.n_vocab));
   SOTTO_ASSIGN_OR_RETURN(out.text_positions,
-                         uploader.table(names.decoder_positions, config.n_text_ctx));
+                         uploader.positions(names.decoder_positions, config.n_text_ctx));
   for (int i = 0; i < config.decoder_layers; ++i) {
     SOTTO_ASSIGN_OR_RETURN(auto layer, uploader.decoder_layer(i));
     out.decoder.push_back(std::move(layer));

@@ -53,6 +53,8 @@ Result<Weights> upload_weights(const models::ModelFile& file, const Naming& nami
 /// Whether every stored value of `view` is finite. For block formats the scales are what is looked
 /// at.
 bool all_finite(const TensorView& view);
+/// The part of all_finite() that concerns scales, of rows and of blocks.
+bool scales_finite(const TensorView& view);
 
 }  // namespace sotto::whisper
 

@@ -64,8 +64,21 @@ constexpr std::array<BlockScales, 10> kBlockScales = {{
 
 }  // namespace
 
-bool all_finite(const TensorView& view) {
+bool scales_finite(const TensorView& view) {
   if (!scales_usable(view.row_scales)) return false;
+  for (const BlockScales& scales : kBlockScales) {
+    if (scales.type != view.dtype) continue;
+    const auto block = static_cast<size_t>(dtype_info(view.dtype).block_bytes);
+    for (size_t i = 0; i + block <= view.bytes.size(); i += block) {
+      if (!floats_finite(view.bytes.subspan(i + scales.offset, scales.bytes), kF16Pattern))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool all_finite(const TensorView& view) {
+  if (!scales_finite(view)) return false;
   switch (view.dtype) {
     case DType::kF32:
       return floats_finite(view.bytes, kF32Pattern);
@@ -76,17 +89,8 @@ bool all_finite(const TensorView& view) {
     case DType::kF64:
       return floats_finite(view.bytes, kF64Pattern);
     default:
-      break;
+      return true;  // Integers have no other values
   }
-  for (const BlockScales& scales : kBlockScales) {
-    if (scales.type != view.dtype) continue;
-    const auto block = static_cast<size_t>(dtype_info(view.dtype).block_bytes);
-    for (size_t i = 0; i + block <= view.bytes.size(); i += block) {
-      if (!floats_finite(view.bytes.subspan(i + scales.offset, scales.bytes), kF16Pattern))
-        return false;
-    }
-  }
-  return true;  // Integers have no other values
 }
 
 }  // namespace sotto::whisper

@@ -1,6 +1,9 @@
 #include "ops/cpu/weights.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -59,6 +62,23 @@ Result<std::vector<float>> read_vector(const Context& context, const TensorView&
   return out;
 }
 
+// Adding the lowest bit of the exponent carries into the sign only from an exponent of all ones.
+constexpr uint32_t exponent_carry(float value) {
+  return (std::bit_cast<uint32_t>(value) & 0x7f800000U) + 0x00800000U;
+}
+
+bool all_finite(const float* values, int64_t n) {
+  std::array<uint32_t, 16> found{};  // Side by side, so that the compiler uses vectors
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (size_t lane = 0; lane < found.size(); ++lane)
+      found[lane] |= exponent_carry(values[i + static_cast<int64_t>(lane)]);
+  }
+  for (; i < n; ++i)
+    found[0] |= exponent_carry(values[i]);
+  return std::all_of(found.begin(), found.end(), [](uint32_t bits) { return bits >> 31 == 0; });
+}
+
 // Converts rows of f32 to the type of a product and packs them panel by panel.
 class PanelPacker {
  public:
@@ -76,6 +96,9 @@ class PanelPacker {
     return panel_bytes() + 2 * round_up(row_elements_ * 4, kAlignment);
   }
 
+  /// Whether all that has been packed is.
+  [[nodiscard]] bool finite() const { return finite_; }
+
   // read(row, buffer, spare) writes `row_elements` values of output row `row` to buffer.
   void pack(int64_t panel, int worker, const auto& read) {
     auto* codes = context_.workspaces[static_cast<size_t>(worker)].as<std::byte>();
@@ -86,6 +109,7 @@ class PanelPacker {
     std::memset(codes, 0, static_cast<size_t>(panel_bytes()));
     for (int64_t j = 0; j < count; ++j) {
       read(first + j, values, spare);
+      if (!all_finite(values, row_elements_)) finite_ = false;
       convert_row(values, first + j, codes + j * words_ * 4);
     }
     context_.kernels.pack.words(reinterpret_cast<const uint32_t*>(codes), words_, count, words_,
@@ -113,6 +137,7 @@ class PanelPacker {
   Context& context_;
   CpuLinear& weight_;
   int64_t row_elements_, cols_, words_;
+  std::atomic<bool> finite_ = true;
 };
 
 // Checks the parts of `source` against each other and reads the biases. Weights have `dims`
@@ -171,7 +196,7 @@ Status pack_all(Context& context, CpuLinear& weight, int64_t row_elements, const
   SOTTO_RETURN_IF_ERROR(context.reserve_workspaces(packer.workspace_bytes()));
   context.pool.parallel_for(packer.panels(),
                             [&](int64_t panel, int worker) { packer.pack(panel, worker, read); });
-  return {};
+  return packer.finite() ? Status() : corrupt(weight.name + ": the weights hold NaN or infinity");
 }
 
 }  // namespace
