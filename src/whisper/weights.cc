@@ -50,11 +50,14 @@ class Uploader {
     return uploaded;
   }
 
-  /// Scanning the token embedding takes a third of the time that loading takes, and where it is the
-  /// logits' weight too, its upload finds what is wrong with it.
+  /// The largest tensor. Where it is the logits' weight too, that upload finds what is wrong with it.
   Result<ops::TableRef> token_embedding(int64_t vocabulary) const {
     const std::string name = naming_.module(names_.token_embedding);
-    return table(name, vocabulary, /*check=*/has_own_projection());
+    const auto found = file_.tensors.find(name);
+    const auto projection = file_.tensors.find(projection_tensor());
+    const bool shared = found != file_.tensors.end() && projection != file_.tensors.end() &&
+                        found->second.bytes.data() == projection->second.bytes.data();
+    return table(name, vocabulary, /*check=*/!shared);
   }
 
   Result<ops::TableRef> positions(std::string_view tensor, int64_t rows) const {
@@ -62,8 +65,7 @@ class Uploader {
   }
 
   Result<ops::LinearRef> logits(int64_t vocabulary) const {
-    const std::string tensor = has_own_projection() ? std::string(names_.projection)
-                                                    : naming_.module(names_.token_embedding);
+    const std::string tensor = projection_tensor();
     SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(tensor, {vocabulary, d_}));
     const ops::LinearSource source{.name = tensor, .weights = {view}, .biases = {}};
     return finish(source, {tensor}, backend_.upload_linear(source));
@@ -105,8 +107,9 @@ class Uploader {
 
  private:
   /// Transformers writes proj_out without the "model." prefix, and seldom at all.
-  [[nodiscard]] bool has_own_projection() const {
-    return !names_.projection.empty() && file_.tensors.contains(std::string(names_.projection));
+  [[nodiscard]] std::string projection_tensor() const {
+    const std::string own(names_.projection);
+    return file_.tensors.contains(own) ? own : naming_.module(names_.token_embedding);
   }
 
   Result<ops::TableRef> table(const std::string& name, int64_t rows, bool check) const {
