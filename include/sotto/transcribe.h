@@ -13,6 +13,7 @@
 
 #include "sotto/status.h"
 #include "sotto/transcript.h"
+#include "sotto/vad.h"
 
 namespace sotto {
 
@@ -21,6 +22,8 @@ struct LoadOptions {
   std::string device = "auto";   ///< auto | cpu | npu | sim
   std::string compute = "auto";  ///< auto | f32 | bf16 | int8
   int threads = 0;               ///< 0: one per physical core
+  /// Weights of the voice activity detector: a path, or "auto" for the installed ones.
+  std::string vad_model = "auto";
 };
 
 /// Whether a model could be loaded with these options on this machine, without loading one: tells a
@@ -34,6 +37,13 @@ Status check_device(const LoadOptions& options);
 Result<std::string> parse_language(std::string_view name);
 
 enum class Task { kTranscribe, kTranslate };
+
+/// Whether what holds no speech is left out before the model hears the rest.
+enum class VadMode {
+  kAuto,  ///< If the detector's weights are installed; else a warning says that they are not
+  kOn,    ///< kNotFound without weights
+  kOff
+};
 
 /// Everything that steers one transcription. Defaults are those of OpenAI's program except that the
 /// language is always detected when none is given.
@@ -82,6 +92,8 @@ struct TranscribeOptions {
   std::vector<std::pair<double, double>>
       clips;          ///< [start, end) in seconds; end < 0: to the end. Empty: all
   int audio_ctx = 0;  ///< Encoder positions of 20 ms; 0: all 1500
+  VadMode vad_mode = VadMode::kAuto;
+  VadOptions vad;
 
   // Words.
   bool word_timestamps = false;

@@ -6,7 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "api/audio_source.h"
 #include "api/device.h"
+#include "api/voice_activity.h"
 #include "audio/log_mel.h"
 #include "audio/recording.h"
 #include "base/thread_pool.h"
@@ -27,25 +29,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-Result<audio::Recording> decode(const AudioSource& source, const TranscribeCallbacks& callbacks) {
-  const int sources = (source.path.empty() ? 0 : 1) + (source.bytes.empty() ? 0 : 1) +
-                      (source.samples.empty() ? 0 : 1);
-  if (sources > 1)
-    return invalid_argument("an audio source has exactly one of path, bytes and samples");
-  if (!source.samples.empty()) {
-    audio::Recording recording;
-    recording.mono.append(source.samples);
-    return recording;
-  }
-  audio::DecodeOptions options;
-  if (!source.raw_format.empty()) {
-    options.raw = audio::RawFormat{source.raw_format, source.raw_rate, source.raw_channels};
-  }
-  options.should_stop = callbacks.should_stop;
-  if (!source.path.empty()) return audio::decode_file(source.path, options);
-  return audio::decode_memory(source.bytes, "audio", options);
-}
 
 /// Adds `sign` times the numbers of `more`, matched by operation and device.
 void add_counters(std::vector<ops::OpCounter>& sum, const std::vector<ops::OpCounter>& more,
@@ -123,29 +106,37 @@ ModelSizes sizes_of(const whisper::Config& config) {
 
 class WhisperModel final : public SpeechModel {
  public:
-  WhisperModel(std::unique_ptr<whisper::Model> model, const api::DeviceChoice& device)
-      : model_(std::move(model)), device_(device.name), pool_(device.cpu.threads) {}
+  WhisperModel(std::unique_ptr<whisper::Model> model, const api::DeviceChoice& device,
+               const std::string& vad_model)
+      : model_(std::move(model)),
+        device_(device.name),
+        pool_(device.cpu.threads),
+        voice_activity_(vad_model) {}
 
   void set_load_ms(double ms) { load_ms_ = ms; }
 
   Result<Transcript> transcribe(const AudioSource& source, const TranscribeOptions& options,
                                 const TranscribeCallbacks& callbacks) override {
     OwnCost cost(model_->backend());
-    TranscribeCallbacks own_callbacks = callbacks;
+    Features features;
+    SOTTO_RETURN_IF_ERROR(prepare(source, options, callbacks, features));
+    TranscribeCallbacks own_callbacks = on_clock_of_recording(callbacks, features);
     if (callbacks.at_window_border) {
       own_callbacks.at_window_border = [&] { cost.run_others(callbacks.at_window_border); };
     }
-    Features features;
-    SOTTO_RETURN_IF_ERROR(prepare(source, callbacks, features));
+    TranscribeOptions own_options = options;
+    if (features.parts) own_options.clips = features.parts->clips();
     SOTTO_ASSIGN_OR_RETURN(
         Transcript transcript,
-        whisper::transcribe(*model_, *features.mel, features.seconds, options, own_callbacks));
+        whisper::transcribe(*model_, *features.mel, features.heard_s, own_options, own_callbacks));
+    restore_clock(features, transcript);
     transcript.warnings.insert(transcript.warnings.begin(), features.warnings.begin(),
                                features.warnings.end());
     TranscriptStats& stats = transcript.stats;
     stats.audio_s = features.seconds;
     stats.load_ms = load_ms_;
     stats.decode_audio_ms = features.decode_ms;
+    stats.vad_ms = features.vad_ms;
     stats.mel_ms = features.mel_ms;
     stats.device = device_;
     stats.ops = cost.ops();
@@ -162,19 +153,27 @@ class WhisperModel final : public SpeechModel {
   /// What is kept of a recording: its samples are freed before the model runs.
   struct Features {
     std::optional<audio::LogMel> mel;
-    double seconds = 0;
-    double decode_ms = 0, mel_ms = 0;
+    double seconds = 0;                     ///< Of the recording
+    double heard_s = 0;                     ///< Of what the model hears
+    std::optional<api::SpeechParts> parts;  ///< None: it hears the recording as it is
+    bool has_vad = false;
+    double decode_ms = 0, vad_ms = 0, mel_ms = 0;
     std::vector<std::string> warnings;
   };
 
-  Status prepare(const AudioSource& source, const TranscribeCallbacks& callbacks,
-                 Features& features) {
+  Status prepare(const AudioSource& source, const TranscribeOptions& options,
+                 const TranscribeCallbacks& callbacks, Features& features) {
     const Stopwatch decoding;
-    SOTTO_ASSIGN_OR_RETURN(audio::Recording recording, decode(source, callbacks));
+    audio::DecodeOptions decode_options;
+    decode_options.should_stop = callbacks.should_stop;
+    SOTTO_ASSIGN_OR_RETURN(audio::Recording recording, api::decode(source, decode_options));
     features.decode_ms = decoding.ms();
     features.seconds = recording.seconds();
     features.warnings = std::move(recording.warnings);
     if (callbacks.on_audio) callbacks.on_audio(features.seconds);
+
+    SOTTO_RETURN_IF_ERROR(leave_out_silence(options, callbacks, recording.mono, features));
+    features.heard_s = static_cast<double>(recording.mono.size()) / audio::kSampleRate;
 
     const Stopwatch analysing;
     SOTTO_ASSIGN_OR_RETURN(features.mel,
@@ -184,9 +183,61 @@ class WhisperModel final : public SpeechModel {
     return {};
   }
 
+  Status leave_out_silence(const TranscribeOptions& options, const TranscribeCallbacks& callbacks,
+                           audio::SampleBuffer& samples, Features& features) {
+    const Stopwatch detecting;
+    SOTTO_ASSIGN_OR_RETURN(
+        std::optional<api::SpeechParts> parts,
+        voice_activity_.find(samples, options, callbacks.should_stop, features.warnings));
+    if (!parts) return {};
+    features.has_vad = true;
+    if (!parts->is_whole()) {
+      samples = parts->map().join(samples);
+      features.parts = std::move(parts);
+    }
+    features.vad_ms = detecting.ms();
+    return {};
+  }
+
+  static TranscribeCallbacks on_clock_of_recording(const TranscribeCallbacks& callbacks,
+                                                   const Features& features) {
+    TranscribeCallbacks own = callbacks;
+    if (!features.parts) return own;
+    if (callbacks.on_segment) {
+      own.on_segment = [&](const Segment& segment) {
+        Segment restored = segment;
+        features.parts->restore(restored);
+        callbacks.on_segment(restored);
+      };
+    }
+    if (callbacks.on_progress) {
+      own.on_progress = [&](double done_s, double /*total_s*/) {
+        const bool is_done = done_s >= features.heard_s;
+        callbacks.on_progress(is_done ? features.seconds : features.parts->restore(done_s),
+                              features.seconds);
+      };
+    }
+    return own;
+  }
+
+  static void restore_clock(const Features& features, Transcript& transcript) {
+    transcript.duration = features.seconds;
+    if (features.has_vad) transcript.duration_after_vad = features.heard_s;
+    if (!features.parts) return;
+    for (Segment& segment : transcript.segments)
+      features.parts->restore(segment);
+    for (DroppedSpan& dropped : transcript.dropped)
+      features.parts->restore(dropped);
+    const std::vector<DroppedSpan> left_out = features.parts->left_out();
+    transcript.dropped.insert(transcript.dropped.end(), left_out.begin(), left_out.end());
+    std::stable_sort(transcript.dropped.begin(), transcript.dropped.end(),
+                     [](const DroppedSpan& a, const DroppedSpan& b) { return a.start < b.start; });
+  }
+
   std::unique_ptr<whisper::Model> model_;
   std::string device_;
   ThreadPool pool_;
+  api::VoiceActivity voice_activity_;
   double load_ms_ = 0;
 };
 
@@ -203,7 +254,7 @@ Result<std::unique_ptr<SpeechModel>> SpeechModel::load(const std::string& path,
   SOTTO_ASSIGN_OR_RETURN(std::unique_ptr<ops::Backend> backend, api::open_device(choice));
   SOTTO_ASSIGN_OR_RETURN(std::unique_ptr<whisper::Model> model,
                          whisper::load_model(path, std::move(backend)));
-  auto speech = std::make_unique<WhisperModel>(std::move(model), choice);
+  auto speech = std::make_unique<WhisperModel>(std::move(model), choice, options.vad_model);
   speech->set_load_ms(loading.ms());
   return Result<std::unique_ptr<SpeechModel>>(std::move(speech));
 }

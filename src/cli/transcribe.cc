@@ -52,6 +52,15 @@ Result<ModelInfo> find_model(const TranscribeArgs& args) {
   return model;
 }
 
+/// Resolves a detector that was named or is insisted on, so that its absence is known before hours
+/// of work.
+Status find_vad(TranscribeArgs& args) {
+  const bool is_optional = args.options.vad_mode == VadMode::kAuto && args.vad.model == "auto";
+  if (is_optional || args.options.vad_mode == VadMode::kOff) return {};
+  SOTTO_ASSIGN_OR_RETURN(args.load.vad_model, find_vad_model(args.vad));
+  return {};
+}
+
 /// What an English-only model cannot do.
 Status check_language(const SpeechModel& model, const TranscribeOptions& options,
                       const std::string& name) {
@@ -89,6 +98,7 @@ ExitCode transcribe_inputs(TranscribeArgs& args, Display& display) {
   if (const Status outputs = prepare_outputs(*plan); !outputs.ok())
     return display.failure(outputs, kExitProcessing);
 
+  if (const Status vad = find_vad(args); !vad.ok()) return display.failure(vad, kExitModel);
   const Result<std::unique_ptr<SpeechModel>> model = SpeechModel::load(found->path, args.load);
   if (!model.ok()) return display.failure(model.status(), kExitModel);
   if (const Status language = check_language(**model, args.options, found->name); !language.ok()) {

@@ -189,6 +189,11 @@ Status complete_outputs(TranscribeArgs& args) {
   return {};
 }
 
+Status complete_vad(TranscribeArgs& args) {
+  SOTTO_ASSIGN_OR_RETURN(args.options.vad, vad_options(args.vad));
+  return {};
+}
+
 Status complete(TranscribeArgs& args) {
   SOTTO_RETURN_IF_ERROR(complete_language(args));
   complete_compute(args.load);
@@ -196,6 +201,7 @@ Status complete(TranscribeArgs& args) {
   SOTTO_RETURN_IF_ERROR(complete_clips(args));
   SOTTO_RETURN_IF_ERROR(complete_suppressed(args));
   SOTTO_RETURN_IF_ERROR(complete_words(args));
+  SOTTO_RETURN_IF_ERROR(complete_vad(args));
   return complete_outputs(args);
 }
 

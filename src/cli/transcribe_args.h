@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/flags.h"
+#include "cli/vad_flags.h"
 #include "sotto/status.h"
 #include "sotto/transcribe.h"
 #include "transcript/writers.h"
@@ -49,6 +50,7 @@ struct TranscribeArgs {
   std::string model_dir;  ///< Searched for `model` first
   LoadOptions load;
   TranscribeOptions options;
+  VadFlags vad;
 
   std::vector<OutputRequest> outputs;
   std::vector<std::string>

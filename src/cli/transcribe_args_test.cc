@@ -233,11 +233,10 @@ TEST_F(TranscribeArgsTest, ShortPIsAlsoPrettyJson) {
 
 TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetAreRefusedByName) {
   const std::vector<std::vector<std::string>> refused = {
-      {"--vad"},          {"--vad_filter", "True"},
-      {"-vm", "x"},       {"-di"},
-      {"-tdrz"},          {"-owts"},
-      {"--grammar", "g"}, {"--live_transcribe", "True"},
-      {"-dtw", "base"},   {"-wt", "0.5"}};
+      {"-di"},          {"-tdrz"},
+      {"-owts"},        {"--grammar", "g"},
+      {"-dtw", "base"}, {"--live_transcribe", "True"},
+      {"-wt", "0.5"}};
   for (std::vector<std::string> flags : refused) {
     const std::string name = flags[0];
     flags.insert(flags.begin(), "a.wav");
@@ -250,6 +249,30 @@ TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetAreRefusedByName) {
 TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetMayBeSwitchedOff) {
   parse({"a.wav", "--word_timestamps", "False", "--vad_filter", "false", "-ml", "0",
          "--max_line_width", "None"});
+}
+
+TEST_F(TranscribeArgsTest, VoiceActivityIsOnWhereItCanBe) {
+  parse({"a.wav"});
+  EXPECT_EQ(args.options.vad_mode, VadMode::kAuto);
+  parse({"a.wav", "--vad"});
+  EXPECT_EQ(args.options.vad_mode, VadMode::kOn);
+  parse({"a.wav", "--vad_filter", "False"});
+  EXPECT_EQ(args.options.vad_mode, VadMode::kOff);
+}
+
+TEST_F(TranscribeArgsTest, VadFlagsOfBothFamiliesOverrideThePreset) {
+  parse({"a.wav", "-vt", "0.6", "-vspd", "100", "-vp", "40", "--vad-preset", "faster-whisper",
+         "--vad_min_silence_duration_ms", "700", "-vmsd", "25.5", "-vo", "0.2"});
+  const VadOptions& vad = args.options.vad;
+  EXPECT_FLOAT_EQ(vad.threshold, 0.6f);
+  EXPECT_EQ(vad.min_speech_ms, 100);
+  EXPECT_EQ(vad.speech_pad_ms, 40);
+  EXPECT_EQ(vad.min_silence_ms, 700);
+  EXPECT_DOUBLE_EQ(vad.max_speech_s, 25.5);
+  EXPECT_FLOAT_EQ(static_cast<float>(vad.samples_overlap_s), 0.2f);
+  EXPECT_DOUBLE_EQ(vad.min_gap_s, 0);
+  EXPECT_THAT(failure({"a.wav", "--vad-preset", "loud"}).message(), HasSubstr("whisper.cpp"));
+  EXPECT_FALSE(failure({"a.wav", "-vt", "0.2", "--vad-neg-threshold", "0.3"}).ok());
 }
 
 TEST_F(TranscribeArgsTest, ShortSegmentsAskForWordTimes) {

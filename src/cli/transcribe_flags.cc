@@ -289,6 +289,27 @@ FlagSection word_flags(TranscribeArgs& a) {
             store(o.hallucination_silence_threshold, 0, kAny)}}};
 }
 
+/// --vad as whisper-cli has it, --vad_filter True as whisper-ctranslate2.
+FlagAction vad_mode(TranscribeArgs& args) {
+  return {Takes::kMaybeBool, [&args](const FlagUse& use) -> Status {
+            const bool is_off = bool_word(use.value) == false;
+            args.options.vad_mode = is_off ? VadMode::kOff : VadMode::kOn;
+            return {};
+          }};
+}
+
+FlagSection silence_flags(TranscribeArgs& a) {
+  std::vector<Flag> flags = {
+      {"--vad --vad-filter", "BOOL",
+       "leave out what holds no speech (on when the detector is installed; False: off)",
+       vad_mode(a)},
+      {"--no-vad", "", "the same as --vad False",
+       call([&a] { a.options.vad_mode = VadMode::kOff; })}};
+  for (Flag& flag : vad_flags(a.vad))
+    flags.push_back(std::move(flag));
+  return {"Silence", std::move(flags)};
+}
+
 /// Taken for the sake of existing scripts; none is in the help.
 FlagSection foreign_flags(TranscribeArgs& a) {
   constexpr std::string_view kDevice = "the device is chosen with --device";
@@ -316,7 +337,6 @@ FlagSection foreign_flags(TranscribeArgs& a) {
 
 /// Features that are not built yet. A row moves to its section when the feature works.
 FlagSection refused_flags() {
-  constexpr std::string_view kVad = "voice activity detection";
   constexpr std::string_view kSpeakers = "speaker labelling";
   constexpr std::string_view kGrammar = "grammar-guided decoding";
   constexpr std::string_view kLive = "live transcription";
@@ -324,15 +344,6 @@ FlagSection refused_flags() {
           {{"-wt --word-thold", "X", "", refuse_value("a threshold of token times", "0.01")},
            {"-dtw --dtw", "MODEL", "", refuse_value("timing of tokens")},
            {"-owts --output-words", "", "", refuse_switch("karaoke output")},
-           {"--vad --vad-filter", "BOOL", "", refuse_switch(kVad)},
-           {"-vm --vad-model", "FILE", "", refuse_value(kVad)},
-           {"-vt --vad-threshold --vad-onset", "X", "", refuse_value(kVad)},
-           {"-vspd --vad-min-speech-duration-ms", "MS", "", refuse_value(kVad)},
-           {"-vsd --vad-min-silence-duration-ms", "MS", "", refuse_value(kVad)},
-           {"-vmsd --vad-max-speech-duration-s", "S", "", refuse_value(kVad)},
-           {"-vp --vad-speech-pad-ms", "MS", "", refuse_value(kVad)},
-           {"-vo --vad-samples-overlap", "S", "", refuse_value(kVad)},
-           {"--vad-preset", "NAME", "", refuse_value(kVad)},
            {"-di --diarize", "BOOL", "", refuse_switch(kSpeakers)},
            {"-tdrz --tinydiarize", "", "", refuse_switch(kSpeakers)},
            {"--hf-token", "TOKEN", "", refuse_value(kSpeakers, "")},
@@ -349,9 +360,9 @@ FlagSection refused_flags() {
 }  // namespace
 
 std::vector<FlagSection> transcribe_flags(TranscribeArgs& args) {
-  return {input_flags(args),   model_flags(args),  language_flags(args), output_flags(args),
-          display_flags(args), search_flags(args), context_flags(args),  word_flags(args),
-          foreign_flags(args), refused_flags()};
+  return {input_flags(args),   model_flags(args),   language_flags(args), output_flags(args),
+          display_flags(args), search_flags(args),  context_flags(args),  word_flags(args),
+          silence_flags(args), foreign_flags(args), refused_flags()};
 }
 
 }  // namespace sotto::cli

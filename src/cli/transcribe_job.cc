@@ -134,7 +134,7 @@ ExitCode TranscribeJob::detect_language(size_t input) {
   if (!transcript.ok() && !stopped_on_purpose) return fail(input, transcript.status(), progress);
   if (!progress.has_language) {
     return display_.failure(
-        about(args_.inputs[input], invalid_argument("there is no audio to detect a language in")),
+        about(args_.inputs[input], invalid_argument("there is no speech to detect a language in")),
         kExitInput);
   }
   display_.document(fmt::format("{}\t{:.3f}\t{}", progress.so_far.language,

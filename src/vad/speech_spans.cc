@@ -1,9 +1,8 @@
 #include "vad/speech_spans.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
+#include <optional>
 
 #include "audio/recording.h"
 #include "vad/silero.h"
@@ -14,31 +13,6 @@ namespace {
 constexpr int64_t kSamplesPerMs = audio::kSampleRate / 1000;
 // Only a silence longer than this is a place to cut a long span.
 constexpr int64_t kCutSilence = 98 * kSamplesPerMs;
-
-VadOptions faster_whisper() {
-  VadOptions o;
-  o.min_speech_ms = 0;
-  o.min_silence_ms = 2000;
-  o.speech_pad_ms = 400;
-  o.samples_overlap_s = 0;
-  o.joint_s = 0;
-  return o;
-}
-
-VadOptions silero() {
-  VadOptions o;
-  o.cut_at_longest_silence = true;
-  o.samples_overlap_s = 0;
-  o.joint_s = 0;
-  return o;
-}
-
-VadOptions quiet() {
-  VadOptions o;
-  o.threshold = 0.12f;
-  o.neg_threshold = 0.08f;  // the usual distance of 0.15 would end below the noise and so never
-  return o;
-}
 
 float end_threshold(const VadOptions& options) {
   constexpr float kDistance = 0.15f;
@@ -150,50 +124,6 @@ void pad(std::vector<Span>& spans, int64_t padding, int64_t samples) {
 
 }  // namespace
 
-std::span<const VadPreset> vad_presets() {
-  static const std::array<VadPreset, 4> kPresets = {{{"whisper.cpp", VadOptions()},
-                                                     {"faster-whisper", faster_whisper()},
-                                                     {"silero", silero()},
-                                                     {"quiet", quiet()}}};
-  return kPresets;
-}
-
-Result<VadOptions> vad_preset(std::string_view name) {
-  std::string names;
-  for (const VadPreset& preset : vad_presets()) {
-    if (preset.name == name) return preset.options;
-    names += (names.empty() ? "" : ", ") + std::string(preset.name);
-  }
-  return invalid_argument("unknown VAD preset \"" + std::string(name) + "\"; there are " + names);
-}
-
-Status check_vad_options(const VadOptions& options) {
-  const auto in = [](double x, double low, double high) {
-    return x >= low && x <= high;
-  };  // false for NaN
-  if (!in(options.threshold, 0, 1))
-    return invalid_argument("the VAD threshold must be between 0 and 1");
-  if (options.neg_threshold && !in(*options.neg_threshold, 0, options.threshold)) {
-    return invalid_argument(
-        "the VAD threshold for the end of speech must be between 0 and the one for its start");
-  }
-  constexpr int kMostMs = 24 * 3600 * 1000;
-  if (!in(options.min_speech_ms, 0, kMostMs) || !in(options.min_silence_ms, 0, kMostMs) ||
-      !in(options.speech_pad_ms, 0, kMostMs)) {
-    return invalid_argument("VAD durations must be between 0 and a day");
-  }
-  const double shortest = 0.1 + 2e-3 * options.speech_pad_ms;
-  if (!(options.max_speech_s >= shortest)) {
-    return invalid_argument("the longest speech must be at least 0.1 s plus its padding, here " +
-                            std::to_string(shortest) + " s");
-  }
-  constexpr double kMostJoint = 60;
-  if (!in(options.samples_overlap_s, 0, kMostJoint) || !in(options.joint_s, 0, kMostJoint)) {
-    return invalid_argument("overlap and silence between joined speech must be between 0 and 60 s");
-  }
-  return {};
-}
-
 std::vector<Span> speech_spans(std::span<const float> probabilities, int64_t samples,
                                const VadOptions& options) {
   SpanFinder finder(options);
@@ -205,6 +135,34 @@ std::vector<Span> speech_spans(std::span<const float> probabilities, int64_t sam
   std::vector<Span> spans = finder.finish(samples);
   pad(spans, options.speech_pad_ms * kSamplesPerMs, samples);
   return spans;
+}
+
+std::vector<Span> without_short_gaps(std::span<const Span> spans, int64_t samples,
+                                     const VadOptions& options) {
+  const int64_t shortest = std::llround(options.min_gap_s * audio::kSampleRate);
+  std::vector<Span> result;
+  for (const Span& span : spans) {
+    const int64_t heard = result.empty() ? 0 : result.back().end;
+    if (span.begin - heard >= shortest) {
+      result.push_back(span);
+    } else if (result.empty()) {
+      result.push_back({0, span.end});
+    } else {
+      result.back().end = span.end;
+    }
+  }
+  if (!result.empty() && samples - result.back().end < shortest) result.back().end = samples;
+  return result;
+}
+
+std::vector<Span> intersect(std::span<const Span> a, std::span<const Span> b) {
+  std::vector<Span> result;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const Span common = {std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
+    if (common.begin < common.end) result.push_back(common);
+    a[i].end < b[j].end ? ++i : ++j;
+  }
+  return result;
 }
 
 }  // namespace sotto::vad

@@ -69,6 +69,32 @@ int64_t TimeMap::to_recording(int64_t joined, Edge edge) const {
   return edge == Edge::kStart && is_between ? after->recording : piece.recording + piece.length;
 }
 
+Span TimeMap::to_recording(const Span& joined, int64_t margin) const {
+  Span inside = joined;
+  for (const Piece& piece : pieces_) {
+    const int64_t before = piece.joined_end() - inside.begin;  // of the interval, in this piece
+    if (before > 0 && before <= margin && inside.end - piece.joined_end() > before &&
+        inside.begin >= piece.joined) {
+      inside.begin = piece.joined_end();
+    }
+    const int64_t after = inside.end - piece.joined;
+    if (after > 0 && after <= margin && piece.joined - inside.begin >= after &&
+        inside.end <= piece.joined_end()) {
+      inside.end = piece.joined;
+    }
+  }
+  const int64_t begin = to_recording(inside.begin, Edge::kStart);
+  return {begin, std::max(begin, to_recording(inside.end, Edge::kEnd))};
+}
+
+int64_t TimeMap::to_joined(int64_t recording) const {
+  for (const Piece& piece : pieces_) {
+    if (recording < piece.recording + piece.length)
+      return piece.joined + std::max<int64_t>(0, recording - piece.recording);
+  }
+  return joined_;
+}
+
 double TimeMap::to_recording_seconds(double joined_s, Edge edge) const {
   return static_cast<double>(to_recording(to_samples(joined_s), edge)) / audio::kSampleRate;
 }

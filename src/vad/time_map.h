@@ -37,9 +37,19 @@ class TimeMap {
   [[nodiscard]] int64_t to_recording(int64_t joined, Edge edge) const;
   [[nodiscard]] double to_recording_seconds(double joined_s, Edge edge) const;
 
+  /// Where [begin, end) of the joined audio was said. What reaches over a joint by at most `margin`
+  /// is taken as an error of its border and stays on the side that holds more of it; otherwise it
+  /// spans what was left out. Positions within the joined audio.
+  [[nodiscard]] Span to_recording(const Span& joined, int64_t margin) const;
+
+  /// Where a position of the recording went; one that was left out went to the next one that was
+  /// not.
+  [[nodiscard]] int64_t to_joined(int64_t recording) const;
+
  private:
   struct Piece {
     int64_t joined, recording, length;
+    [[nodiscard]] int64_t joined_end() const { return joined + length; }
   };
   std::vector<Piece> pieces_;
   int64_t samples_;

@@ -14,6 +14,7 @@ namespace sotto::vad {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Edge = TimeMap::Edge;
@@ -93,6 +94,47 @@ TEST(TimeMap, WithoutSpeechEverythingIsDropped) {
   EXPECT_EQ(map.to_recording(10, Edge::kStart), 0);
   EXPECT_THAT(map.dropped(), ElementsAre(Span{0, 1000}));
   EXPECT_THAT(TimeMap(std::vector<Span>{{0, 1000}}, 1000, VadOptions()).dropped(), IsEmpty());
+}
+
+TEST(TimeMap, AnIntervalStaysOnOneSideOfAJointItHardlyCrosses) {
+  const TimeMap map(std::vector<Span>{{1000, 2000}, {5000, 6000}}, 8000, joined_with(0, 0));
+  EXPECT_EQ(map.to_recording({900, 1800}, 100), (Span{5000, 5800}));
+  EXPECT_EQ(map.to_recording({200, 1100}, 100), (Span{1200, 2000}));
+  EXPECT_EQ(map.to_recording({899, 1101}, 100), (Span{1899, 5101})) << "more than the margin";
+  EXPECT_EQ(map.to_recording({100, 900}, 100), (Span{1100, 1900}));
+  EXPECT_EQ(map.to_recording({0, 2000}, 100), (Span{1000, 6000}));
+  EXPECT_EQ(map.to_recording({990, 990}, 100), (Span{1990, 1990}));
+  EXPECT_EQ(map.to_recording({950, 1040}, 2000), (Span{1950, 2000}));
+}
+
+TEST(TimeMap, LeadsFromTheRecordingToTheJoinedAudio) {
+  const TimeMap map(std::vector<Span>{{1000, 2000}, {5000, 6000}}, 8000, joined_with(0, 0));
+  EXPECT_EQ(map.to_joined(0), 0);
+  EXPECT_EQ(map.to_joined(1500), 500);
+  EXPECT_EQ(map.to_joined(3000), 1000);
+  EXPECT_EQ(map.to_joined(5001), 1001);
+  EXPECT_EQ(map.to_joined(7000), 2000);
+}
+
+TEST(SpeechSpans, ShortGapsStayIn) {
+  VadOptions options;
+  options.min_gap_s = 1;  // 16000 samples
+  const std::vector<Span> spans = {{15999, 20000}, {30000, 40000}, {56000, 60000}};
+  EXPECT_THAT(without_short_gaps(spans, 75000, options),
+              ElementsAre(Span{0, 40000}, Span{56000, 75000}));
+  EXPECT_THAT(without_short_gaps(spans, 76000, options),
+              ElementsAre(Span{0, 40000}, Span{56000, 60000}));
+  EXPECT_THAT(without_short_gaps({}, 100, options), IsEmpty());
+  options.min_gap_s = 0;
+  EXPECT_THAT(without_short_gaps(spans, 75000, options), ElementsAreArray(spans));
+}
+
+TEST(SpeechSpans, IntersectKeepsWhatBothCover) {
+  const std::vector<Span> a = {{0, 10}, {20, 30}, {40, 50}};
+  EXPECT_THAT(intersect(a, std::vector<Span>{{5, 25}, {29, 45}}),
+              ElementsAre(Span{5, 10}, Span{20, 25}, Span{29, 30}, Span{40, 45}));
+  EXPECT_THAT(intersect(a, std::vector<Span>{{10, 20}}), IsEmpty());
+  EXPECT_THAT(intersect(a, {}), IsEmpty());
 }
 
 TEST(SpeechSpans, PresetsAreValidAndNamed) {

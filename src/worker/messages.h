@@ -29,14 +29,16 @@
 namespace sotto {
 
 // Types of the installed API. One list of members a type, in their order.
-SOTTO_WIRE_FIELDS(LoadOptions, device, compute, threads)
+SOTTO_WIRE_FIELDS(LoadOptions, device, compute, threads, vad_model)
+SOTTO_WIRE_FIELDS(VadOptions, threshold, neg_threshold, min_speech_ms, min_silence_ms, max_speech_s,
+                  speech_pad_ms, cut_at_longest_silence, min_gap_s, samples_overlap_s, joint_s)
 SOTTO_WIRE_FIELDS(TranscribeOptions, task, language, languages, beam_size, best_of, patience,
                   length_penalty, repetition_penalty, no_repeat_ngram_size, seed, temperatures,
                   compression_ratio_threshold, logprob_threshold, no_speech_threshold,
                   entropy_threshold, condition_on_previous_text, prompt_reset_on_temperature,
                   max_context_tokens, initial_prompt, carry_initial_prompt, prefix, hotwords,
                   without_timestamps, max_initial_timestamp, suppress_tokens, suppress_blank,
-                  suppress_regex, max_new_tokens, clips, audio_ctx, word_timestamps,
+                  suppress_regex, max_new_tokens, clips, audio_ctx, vad_mode, vad, word_timestamps,
                   prepend_punctuations, append_punctuations, hallucination_silence_threshold)
 SOTTO_WIRE_FIELDS(Token, id, text, start, end, probability, logprob)
 SOTTO_WIRE_FIELDS(Word, text, start, end, probability)
@@ -62,6 +64,8 @@ enum class SourceKind { kPath, kBytes, kSamples };
 
 template <>
 inline constexpr int kWireEnumCount<Task> = 2;
+template <>
+inline constexpr int kWireEnumCount<VadMode> = 3;
 template <>
 inline constexpr int kWireEnumCount<StatusCode> = 13;
 template <>

@@ -52,9 +52,10 @@ class ProgramTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sotto-cli-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.home = self.folder / "home"
 
     def environment(self, **changes):
-        variables = dict(os.environ, SOTTO_HOME=str(self.folder / "home"), LC_ALL="C.UTF-8")
+        variables = dict(os.environ, SOTTO_HOME=str(self.home), LC_ALL="C.UTF-8")
         for name in ("SOTTO_DEVICE", "SOTTO_CPU", "SOTTO_LOG_LEVEL"):
             variables.pop(name, None)
         variables.update(changes)
@@ -86,12 +87,20 @@ class ProgramTest(unittest.TestCase):
 
 
 class ModelTest(ProgramTest):
-    """Tests that run tiny.en on the JFK clip."""
+    """Tests that run tiny.en, with the voice activity detector installed, on the JFK clip."""
 
     @classmethod
     def setUpClass(cls):
         cls.model = models() / "tiny.en"
         cls.jfk = models() / "jfk.wav"
+
+    def setUp(self):
+        super().setUp()
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="sotto-home-"))
+        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+        installed = self.home / "models"
+        installed.mkdir()
+        (installed / "silero-vad").symlink_to(models() / "silero-vad")
 
     def transcribe(self, *arguments, **options):
         return super().transcribe("-m", self.model, *arguments, **options)
