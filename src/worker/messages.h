@@ -45,7 +45,7 @@ SOTTO_WIRE_FIELDS(Word, text, start, end, probability)
 SOTTO_WIRE_FIELDS(Segment, id, seek, start, end, text, tokens, words, speaker, temperature,
                   avg_logprob, compression_ratio, no_speech_prob)
 SOTTO_WIRE_FIELDS(DroppedSpan, start, end, reason, text)
-SOTTO_WIRE_FIELDS(OpStats, op, device, calls, ms, flops, fallbacks, fallback_reason)
+SOTTO_WIRE_FIELDS(OpStats, op, device, type, calls, ms, flops, fallbacks, fallback_reason)
 SOTTO_WIRE_FIELDS(TranscriptStats, audio_s, load_ms, decode_audio_ms, mel_ms, vad_ms, encode_ms,
                   generate_ms, total_ms, windows, fallbacks, device, fallback_reason, ops)
 SOTTO_WIRE_FIELDS(ModelSizes, vocabulary, audio_ctx, audio_state, audio_head, audio_layer, text_ctx,

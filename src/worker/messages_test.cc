@@ -50,7 +50,7 @@ Transcript unusual_transcript() {
   transcript.segments = {segment, segment};
   transcript.dropped = {{1, 2, "vad", ""}};
   transcript.warnings = {"w"};
-  transcript.stats.ops = {{"linear", "cpu", 1, 2, 3, 4, "reason"}};
+  transcript.stats.ops = {{"linear", "cpu", "f32", 1, 2, 3, 4, "reason"}};
   return transcript;
 }
 
