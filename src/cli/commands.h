@@ -7,6 +7,7 @@
 namespace sotto::cli {
 
 void register_transcribe(Program& program);
+void register_serve(Program& program);
 void register_vad(Program& program);
 void register_pull(Program& program);
 void register_list(Program& program);

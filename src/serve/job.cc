@@ -8,8 +8,10 @@ AudioSource JobAudio::source() const {
     source.samples = samples;
     return source;
   }
-  source.path = bytes.path();
-  if (source.path.empty()) source.bytes = bytes.memory();
+  if (bytes != nullptr) {
+    source.path = bytes->path();
+    if (source.path.empty()) source.bytes = bytes->memory();
+  }
   source.raw_format = raw_format;
   source.raw_rate = raw_rate;
   source.raw_channels = raw_channels;

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,9 +28,9 @@ inline constexpr double kInteractiveSeconds = 30;
 
 /// A recording that the job owns.
 struct JobAudio {
-  Spool bytes;                 ///< An encoded file, or headerless samples
-  std::vector<float> samples;  ///< 16 kHz, mono; counts when it is not empty
-  std::string raw_format;      ///< As in AudioSource: "s16le" for headerless bytes
+  std::shared_ptr<const Spool> bytes;  ///< An encoded file, or headerless samples
+  std::vector<float> samples;          ///< 16 kHz, mono; counts when it is not empty
+  std::string raw_format;              ///< As in AudioSource: "s16le" for headerless bytes
   int raw_rate = 16000;
   int raw_channels = 1;
 
