@@ -14,8 +14,8 @@ namespace sotto::api {
 
 /// A device that exists on this machine, and how it is to be used.
 struct DeviceChoice {
-  std::string name;  ///< "cpu"
-  ops::CpuBackendOptions cpu;
+  std::string name;            ///< "cpu" or "sim"
+  ops::CpuBackendOptions cpu;  ///< The device itself, or what does another device's remaining part
 };
 
 /// `environment_device` is the value of SOTTO_DEVICE ("" when unset) and counts when options.device

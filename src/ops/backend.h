@@ -52,6 +52,9 @@ struct LinearSource {
   std::vector<TensorView> weights;  ///< Each [out_i, in]
   std::vector<TensorView>
       biases;  ///< One a part, [out_i]; a part without bias has an empty view; may be empty
+  /// Multiplied with whole windows (the encoder's), not with single tokens: worth a copy on an
+  /// accelerator that is made for large products.
+  bool many_rows = false;
 };
 
 /// Device-resident weights. The concrete types belong to the backend.

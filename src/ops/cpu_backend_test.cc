@@ -114,7 +114,7 @@ class CpuBackendTest : public testing::TestWithParam<Setting> {
   }
 
   LinearRef upload(const Tensor& w, const Tensor* bias = nullptr) {
-    LinearSource source{"w", {w.view()}, {}};
+    LinearSource source{"w", {w.view()}, {}, false};
     if (bias != nullptr) source.biases.push_back(bias->view());
     Result<LinearRef> made =
         w.dims.size() == 3 ? backend_->upload_conv1d(source) : backend_->upload_linear(source);
@@ -174,7 +174,7 @@ TEST_P(CpuBackendTest, PartsAreStackedAndMissingBiasesAreZero) {
   const Tensor k = random_tensor({24, 32}, 0.2f, 2);
   const Tensor bias = random_tensor({24}, 1, 3);
   const Tensor x = random_tensor({3, 32}, 1, 4);
-  LinearSource source{"qk", {q.view(), k.view()}, {TensorView{}, bias.view()}};
+  LinearSource source{"qk", {q.view(), k.view()}, {TensorView{}, bias.view()}, false};
   Result<LinearRef> weight = backend_->upload_linear(source);
   ASSERT_TRUE(weight.ok()) << weight.status().message();
   Tensor both{{64, 32}, q.data};

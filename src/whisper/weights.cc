@@ -22,11 +22,12 @@ class Uploader {
         d_(config.d_model),
         backend_(backend) {}
 
-  /// One weight of the modules' rows stacked, each [out, in].
-  Result<ops::LinearRef> linear(const std::vector<std::string>& modules, int64_t out,
-                                int64_t in) const {
+  /// One weight of the modules' rows stacked, each [out, in]. `many_rows`: of the encoder.
+  Result<ops::LinearRef> linear(const std::vector<std::string>& modules, int64_t out, int64_t in,
+                                bool many_rows) const {
     ops::LinearSource source;
     source.name = modules[0];
+    source.many_rows = many_rows;
     for (const std::string& module : modules) {
       SOTTO_RETURN_IF_ERROR(add_part(module, {out, in}, source));
     }
@@ -36,6 +37,7 @@ class Uploader {
   Result<ops::LinearRef> conv(std::string_view module, int64_t out, int64_t in) const {
     ops::LinearSource source;
     source.name = naming_.module(module);
+    source.many_rows = true;
     SOTTO_RETURN_IF_ERROR(add_part(source.name, {out, in, 3}, source));
     return finish(source, {source.name}, backend_.upload_conv1d(source));
   }
@@ -50,7 +52,8 @@ class Uploader {
     return uploaded;
   }
 
-  /// The largest tensor. Where it is the logits' weight too, that upload finds what is wrong with it.
+  /// The largest tensor. Where it is the logits' weight too, that upload finds what is wrong with
+  /// it.
   Result<ops::TableRef> token_embedding(int64_t vocabulary) const {
     const std::string name = naming_.module(names_.token_embedding);
     const auto found = file_.tensors.find(name);
@@ -67,7 +70,8 @@ class Uploader {
   Result<ops::LinearRef> logits(int64_t vocabulary) const {
     const std::string tensor = projection_tensor();
     SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(tensor, {vocabulary, d_}));
-    const ops::LinearSource source{.name = tensor, .weights = {view}, .biases = {}};
+    const ops::LinearSource source{
+        .name = tensor, .weights = {view}, .biases = {}, .many_rows = false};
     return finish(source, {tensor}, backend_.upload_linear(source));
   }
 
@@ -77,15 +81,16 @@ class Uploader {
     };
     EncoderLayerWeights out;
     SOTTO_ASSIGN_OR_RETURN(out.self_norm, norm(module(names_.self_norm)));
-    SOTTO_ASSIGN_OR_RETURN(out.self_qkv, stacked(module, names_.self_qkv));
-    SOTTO_ASSIGN_OR_RETURN(out.self_out, linear({module(names_.self_out)}, d_, d_));
+    SOTTO_ASSIGN_OR_RETURN(out.self_qkv, stacked(module, names_.self_qkv, !decoder));
+    SOTTO_ASSIGN_OR_RETURN(out.self_out, linear({module(names_.self_out)}, d_, d_, !decoder));
     SOTTO_ASSIGN_OR_RETURN(out.mlp_norm, norm(module(names_.mlp_norm)));
     // The inner width is four times d in every known checkpoint, but nothing depends on that.
     const std::string up = module(names_.mlp_up);
     SOTTO_ASSIGN_OR_RETURN(const TensorView inner, file_.tensor(up + std::string(names_.weight)));
     if (inner.rows() < 1) return corrupt(file_.path + ": tensor '" + up + "' is empty");
-    SOTTO_ASSIGN_OR_RETURN(out.mlp_up, linear({up}, inner.rows(), d_));
-    SOTTO_ASSIGN_OR_RETURN(out.mlp_down, linear({module(names_.mlp_down)}, d_, inner.rows()));
+    SOTTO_ASSIGN_OR_RETURN(out.mlp_up, linear({up}, inner.rows(), d_, !decoder));
+    SOTTO_ASSIGN_OR_RETURN(out.mlp_down,
+                           linear({module(names_.mlp_down)}, d_, inner.rows(), !decoder));
     return out;
   }
 
@@ -93,16 +98,17 @@ class Uploader {
     DecoderLayerWeights out;
     SOTTO_ASSIGN_OR_RETURN(static_cast<EncoderLayerWeights&>(out), layer(index, true));
     SOTTO_ASSIGN_OR_RETURN(out.cross_norm, norm(naming_.decoder_module(index, names_.cross_norm)));
-    SOTTO_ASSIGN_OR_RETURN(out.cross_query,
-                           linear({naming_.decoder_module(index, names_.cross_query)}, d_, d_));
-    SOTTO_ASSIGN_OR_RETURN(out.cross_out,
-                           linear({naming_.decoder_module(index, names_.cross_out)}, d_, d_));
+    SOTTO_ASSIGN_OR_RETURN(
+        out.cross_query,
+        linear({naming_.decoder_module(index, names_.cross_query)}, d_, d_, false));
+    SOTTO_ASSIGN_OR_RETURN(
+        out.cross_out, linear({naming_.decoder_module(index, names_.cross_out)}, d_, d_, false));
     return out;
   }
 
   Result<ops::LinearRef> cross_kv(int index) const {
     return stacked([&](std::string_view name) { return naming_.decoder_module(index, name); },
-                   names_.cross_kv);
+                   names_.cross_kv, false);
   }
 
  private:
@@ -124,12 +130,14 @@ class Uploader {
   /// One linear weight of several modules of [d, d] each, or of a single fused one.
   template <typename ModuleName, size_t kParts>
   Result<ops::LinearRef> stacked(const ModuleName& module,
-                                 const std::array<std::string_view, kParts>& parts) const {
-    if (parts[1].empty()) return linear({module(parts[0])}, static_cast<int64_t>(kParts) * d_, d_);
+                                 const std::array<std::string_view, kParts>& parts,
+                                 bool many_rows) const {
+    if (parts[1].empty())
+      return linear({module(parts[0])}, static_cast<int64_t>(kParts) * d_, d_, many_rows);
     std::vector<std::string> modules;
     for (const std::string_view part : parts)
       modules.push_back(module(part));
-    return linear(modules, d_, d_);
+    return linear(modules, d_, d_, many_rows);
   }
 
   Status add_part(const std::string& module, const std::vector<int64_t>& dims,
