@@ -38,7 +38,7 @@ void add_counters(std::vector<ops::OpCounter>& sum, const std::vector<ops::OpCou
       return other.op == counter.op && other.device == counter.device;
     });
     if (found == sum.end()) {
-      found = sum.insert(found, {});
+      found = sum.emplace(found);
       found->op = counter.op;
       found->device = counter.device;
       found->type = counter.type;
