@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "base/languages.h"
@@ -133,17 +134,58 @@ void check_stream(FieldReader& fields, const SpeechRequest& request) {
   }
 }
 
-/// Where speech is looked for before it is transcribed.
-void read_chunking(FieldReader& fields) {
+/// OpenAI's server_vad object. Its silence and padding are those of turns in a talk.
+void read_server_vad(FieldReader& fields, const nlohmann::json& strategy, VadOptions& vad) {
+  const auto number = [&](const char* name, double maximum) -> std::optional<double> {
+    if (!strategy.contains(name)) return std::nullopt;
+    const nlohmann::json& value = strategy[name];
+    // Members of a form are text, members of a JSON object numbers.
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    char* end = nullptr;
+    const double parsed = std::strtod(text.c_str(), &end);
+    if (!text.empty() && *end == '\0' && parsed >= 0 && parsed <= maximum) return parsed;
+    fields.fail(
+        bad_request("invalid_value", std::string(name) + " is out of range", "chunking_strategy"));
+    return std::nullopt;
+  };
+  constexpr double kMaxVadMs = 60'000;
+  if (const auto value = number("threshold", 1)) vad.threshold = static_cast<float>(*value);
+  if (const auto value = number("silence_duration_ms", kMaxVadMs))
+    vad.min_silence_ms = static_cast<int>(*value);
+  if (const auto value = number("prefix_padding_ms", kMaxVadMs))
+    vad.speech_pad_ms = static_cast<int>(*value);
+}
+
+/// Where speech is looked for before it is transcribed: where the detector is installed, unless the
+/// client does not want it.
+void read_vad(FieldReader& fields, TranscribeOptions& options) {
+  if (!fields.flag("vad_filter", true)) options.vad_mode = VadMode::kOff;
   const nlohmann::json strategy = fields.object("chunking_strategy");
-  fields.flag("vad_filter", false);
   if (strategy.is_null() || (strategy.is_string() && strategy == "auto")) return;
-  const bool is_known =
-      strategy.is_object() && strategy.contains("type") && strategy["type"] == "server_vad";
-  if (!is_known) {
-    fields.fail(bad_request("invalid_value", "it must be auto or an object of type server_vad",
-                            "chunking_strategy"));
+  if (strategy.is_object() && strategy.contains("type") && strategy["type"] == "server_vad") {
+    read_server_vad(fields, strategy, options.vad);
+    return;
   }
+  fields.fail(bad_request("invalid_value", "it must be auto or an object of type server_vad",
+                          "chunking_strategy"));
+}
+
+/// whisper.cpp's vad fields. There, the detector is off unless asked for.
+void read_whisper_cpp_vad(FieldReader& fields, TranscribeOptions& options) {
+  if (fields.has("vad"))
+    options.vad_mode = fields.flag("vad", false) ? VadMode::kAuto : VadMode::kOff;
+  VadOptions& vad = options.vad;
+  if (const auto value = fields.number("vad_threshold", 0, 1))
+    vad.threshold = static_cast<float>(*value);
+  vad.min_speech_ms =
+      fields.integer("vad_min_speech_duration_ms", 0, 1'000'000).value_or(vad.min_speech_ms);
+  vad.min_silence_ms =
+      fields.integer("vad_min_silence_duration_ms", 0, 1'000'000).value_or(vad.min_silence_ms);
+  vad.speech_pad_ms = fields.integer("vad_speech_pad_ms", 0, 1'000'000).value_or(vad.speech_pad_ms);
+  if (const auto value = fields.number("vad_max_speech_duration_s", 0, 1e9); value && *value > 0)
+    vad.max_speech_s = *value;
+  if (const auto value = fields.number("vad_samples_overlap", 0, 60))
+    vad.samples_overlap_s = *value;
 }
 
 }  // namespace
@@ -190,7 +232,7 @@ void read_openai_request(FieldReader& fields, sotto::Task task, const SpeechDefa
   request.stream =
       fields.has("stream") && fields.text("stream") != "null" && fields.flag("stream", false);
   check_stream(fields, request);
-  read_chunking(fields);
+  read_vad(fields, options);
   refuse_what_is_not_built(fields, {"known_speaker_names", "known_speaker_references"});
 }
 
@@ -228,6 +270,7 @@ void read_whisper_cpp_request(FieldReader& fields, const SpeechDefaults& default
       fields.fail(not_supported("speakers cannot be told apart yet", name));
   }
   if (request.format == SpeechFormat::kVerboseJson) options.word_timestamps = true;
+  read_whisper_cpp_vad(fields, options);
   for (const char* name : {"offset_n", "word_thold", "debug_mode", "token_timestamps"})
     fields.accept(name);
 }

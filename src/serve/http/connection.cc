@@ -313,6 +313,7 @@ void Connection::watch_client(std::function<void()> gone_callback) {
     const ssize_t got = ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got > 0) return;  // The next request is here already; it waits
     self->watcher_.reset();
+    self->broken_ = true;
     (*callback)();
   });
 }
