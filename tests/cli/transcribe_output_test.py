@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import stat
 import unittest
 
@@ -124,6 +125,15 @@ class Documents(ModelTest):
         self.assertEqual(list(self.folder.glob("*.vtt")), [])
         result = self.transcribe(self.jfk, "-osrt", "-of", "-")
         self.assertTrue(result.stdout.startswith("1\n00:00:00,"))
+
+    def test_simulated_npu(self):
+        result = self.transcribe(self.jfk, "--device", "sim", "--stats", "-nt", "-np")
+        self.check(result, 0)
+        self.check_jfk(result.stdout)
+        # Two convolutions; four layers of four products and two for each of six heads.
+        self.assertRegex(result.stderr, r"array products +sim +66 ")
+        for line in re.findall(r"^ +\S+ +sim .*$", result.stderr, re.MULTILINE):
+            self.assertRegex(line, r" 0$", "a fallback")
 
     def test_word_times(self):
         result = self.transcribe(self.jfk, "--word_timestamps", "True", "-f", "json", "-o", "-")

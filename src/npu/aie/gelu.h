@@ -45,6 +45,14 @@ inline Acc16 gelu_f32(const Acc16& x) {
   return aie::mac(part, aie::select(zero, high, positive), one);
 }
 
+/// A row, from bf16 or, losing nothing of the sums, from f32; n a multiple of 16.
+template <typename In>
+inline void gelu_row(const In* __restrict in, bfloat16* __restrict out, int32_t n) {
+  aie::set_rounding(aie::rounding_mode::conv_even);
+  for (int32_t i = 0; i < n; i += 16)
+    aie::store_v(out + i, gelu_f32(Acc16(aie::load_v<16>(in + i))).template to_vector<bfloat16>());
+}
+
 }  // namespace SOTTO_AIE_NAMESPACE
 
 #endif  // SOTTO_NPU_AIE_GELU_H_

@@ -21,9 +21,11 @@ struct CoreAssumptions {
   float exp_aliases_below = -128;
 };
 
-/// zero_f32, matmul_bf16_f32, epilogue and read_header for the designs of npu/library. `isa` is the
-/// highest instruction set to use; results are the same bits for all. kUnsupported: a generation
-/// whose kernels are not there yet.
+/// For the designs of npu/library: zero_f32, zero_i32, matmul_bf16_f32, matmul_i8_i32, epilogue,
+/// read_header; rows (in, out, n with n a multiple of 16) layer_norm_row, gelu_row (from bf16 or
+/// f32), softmax_row_v1 to _v4 and softmax_row, which is the fourth. `isa` is the highest
+/// instruction set to use; results are the same bits for all. kUnsupported: a generation whose
+/// kernels are not there yet.
 Result<KernelTable> aie_kernels(GenerationId generation, CpuIsa isa,
                                 const CoreAssumptions& assumptions = {});
 

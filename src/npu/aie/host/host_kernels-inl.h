@@ -5,6 +5,8 @@
 
 #include "npu/aie/epilogue.h"
 #include "npu/aie/gemm.h"
+#include "npu/aie/layer_norm.h"
+#include "npu/aie/softmax.h"
 
 namespace SOTTO_AIE_NAMESPACE {
 namespace {
@@ -67,6 +69,30 @@ void run_read_header(const void* header, void* parameters) {
   read_header(header, static_cast<int32_t*>(parameters));
 }
 
+void run_softmax_row(int form, const void* in, void* out, int32_t n) {
+  const auto* x = static_cast<const bfloat16*>(in);
+  auto* y = static_cast<bfloat16*>(out);
+  switch (form) {
+    case 0:
+      return softmax_row<SoftmaxForm::kBf16Reciprocal>(x, y, n);
+    case 1:
+      return softmax_row<SoftmaxForm::kSplitReciprocal>(x, y, n);
+    case 2:
+      return softmax_row<SoftmaxForm::kSplitBoth>(x, y, n);
+    default:
+      return softmax_row<SoftmaxForm::kNearest>(x, y, n);
+  }
+}
+
+void run_layer_norm_row(const void* in, void* out, int32_t n) {
+  layer_norm_row(static_cast<const bfloat16*>(in), static_cast<bfloat16*>(out), n);
+}
+
+template <typename In>
+void run_gelu_row(const void* in, void* out, int32_t n) {
+  gelu_row(static_cast<const In*>(in), static_cast<bfloat16*>(out), n);
+}
+
 }  // namespace
 }  // namespace SOTTO_AIE_NAMESPACE
 
@@ -74,9 +100,16 @@ namespace sotto::npu {
 
 const HostKernels& SOTTO_AIE_HOST_TABLE() {
   namespace kernels = SOTTO_AIE_NAMESPACE;
-  static constexpr HostKernels kTable = {kernels::reset,        kernels::zero,
-                                         kernels::matmul_float, kernels::matmul_int,
-                                         kernels::run_epilogue, kernels::run_read_header};
+  static constexpr HostKernels kTable = {kernels::reset,
+                                         kernels::zero,
+                                         kernels::matmul_float,
+                                         kernels::matmul_int,
+                                         kernels::run_epilogue,
+                                         kernels::run_read_header,
+                                         kernels::run_softmax_row,
+                                         kernels::run_layer_norm_row,
+                                         kernels::run_gelu_row<bfloat16>,
+                                         kernels::run_gelu_row<float>};
   return kTable;
 }
 

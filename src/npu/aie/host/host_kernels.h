@@ -16,6 +16,11 @@ struct HostKernels {
   bool (*matmul_i8_i32)(int64_t m, int64_t k, int64_t n, const void* a, const void* b, void* c);
   bool (*epilogue)(int64_t m, int64_t n, void* sums, void* out, int mode, int half);
   void (*read_header)(const void* header, void* parameters);
+  /// Rows of n elements, n a multiple of 16. `form` counts the versions of softmax from 0.
+  void (*softmax_row)(int form, const void* in, void* out, int32_t n);
+  void (*layer_norm_row)(const void* in, void* out, int32_t n);
+  void (*gelu_row_bf16)(const void* in, void* out, int32_t n);
+  void (*gelu_row_f32)(const void* in, void* out, int32_t n);
 };
 
 const HostKernels& host_kernels_aie2_plain();
