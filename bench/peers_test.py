@@ -54,10 +54,11 @@ class Tables(unittest.TestCase):
 
     def test_markdown(self):
         report = {"machine": "a machine", "date": "2026-01-02", "command": "bench/peers --quick", "threads": 2,
+                  "load_average_before": 0.25, "load_average_after": 2,
                   "versions": {"sotto": "1"}, "cases": CASES, "results": summaries()}
         text = tables.markdown(report)
         self.assertIn("2026-01-02, a machine, 2 threads each; sotto 1.", text)
-        self.assertIn("`bench/peers --quick`", text)
+        self.assertIn("`bench/peers --quick`; load average 0.2 before, 2.0 after.", text)
         self.assertIn("## base: short clip, warm, beam 5 (3 rounds)", text)
         self.assertIn("| other int8 | 60.0 ms | 40.0 ms | 0.25 | 0.50 | 12.0 ms | 100 MB | 2.5 % |", text)
         self.assertEqual({line.count("|") for line in text.splitlines() if line.startswith("|")}, {9})

@@ -87,11 +87,11 @@ class Worker:
         return self.series
 
 
-def run_warm(jobs, rounds, environment, say):
+def run_warm(jobs, rounds, environment, say, warm_up=True):
     """`jobs`: (engine, case, command). Every round runs each once, so that what slows the machine slows all. Encoder
     runs of sotto are part of a whole transcription, so no CPU time is given for them."""
     workers = [Worker(engine, case, command, environment) for engine, case, command in jobs]
-    for index in range(rounds + 1):
+    for index in range(0 if warm_up else 1, rounds + 1):
         for worker in workers:
             worker.run(keep=index > 0)
         say(f"round {index} of {rounds}")

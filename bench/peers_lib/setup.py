@@ -103,7 +103,7 @@ class Peers:
 
     def versions(self):
         """What was compared, for the report."""
-        out = {"sotto": _first_line(self.sotto, "version")}
+        out = {"sotto": _first_line(self.sotto, "version").removeprefix("sotto ")}
         if (self.folder / "venv/ready").exists():
             code = ("import importlib.metadata as m; "
                     "print(m.version('faster-whisper'), 'with ctranslate2', m.version('ctranslate2'))")

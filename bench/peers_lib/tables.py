@@ -68,7 +68,8 @@ def markdown(report):
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     out = ["# sotto beside other programs", "",
            f"{report['date']}, {report['machine']}, {report['threads']} threads each; {versions}.",
-           f"Made by `{report['command']}`.", "",
+           f"Made by `{report['command']}`; load average {report['load_average_before']:.1f} before, "
+           f"{report['load_average_after']:.1f} after.", "",
            "Programs ran in turns, a round being one run of each. \"sotto / this\" is the median over the rounds of "
            "sotto's time divided by the other's: below 1 sotto is faster."]
     for model in dict.fromkeys(row["model"] for row in report["results"]):
