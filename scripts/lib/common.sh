@@ -11,7 +11,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache git ca-certificates pyth
   libavformat-dev libavcodec-dev libavutil-dev libswresample-dev
   nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev
   libcurl4-openssl-dev libssl-dev libzip-dev zlib1g-dev libboost-dev)
-TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev clang ffmpeg espeak-ng)
+TEST_PACKAGES=(libgtest-dev libgmock-dev libbenchmark-dev clang ffmpeg espeak-ng chromium)
 
 # Installs those of the named packages that are missing; says so; needs root or sudo only then.
 ensure_packages() {

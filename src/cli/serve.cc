@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/serve_options.h"
+#include "cli/serve_parts.h"
 #include "cli/terminal.h"
 #include "serve/server.h"
 
@@ -49,10 +50,9 @@ int run_serve(const ServeOptions& options) {
   if (!settings.ok()) return report(settings.status(), kExitUsage);
   const Result<StoreCatalogue> catalogue = StoreCatalogue::open(options.model);
   if (!catalogue.ok()) return report(catalogue.status(), kExitModel);
-  const serve::ModelLoader loader = [load = options.load](const ModelInfo& model) {
-    return SpeechModel::load(model.path, load);
-  };
-  serve::Server server(*settings, *catalogue, loader);
+  ServeParts parts(options);
+  serve::Server server(*settings, *catalogue, parts.loader());
+  if (const Status status = parts.attach(server); !status.ok()) return report(status, kExitUsage);
   const Result<ModelInfo> model = server.app().default_model();
   if (!model.ok()) return report(model.status(), kExitModel);
   if (const Status device = check_device(options.load); !device.ok())
@@ -61,14 +61,19 @@ int run_serve(const ServeOptions& options) {
   if (const Status started = server.start(); !started.ok()) {
     return report(started, kExitUsage);
   }
+  if (const Status status = parts.start(server); !status.ok()) {
+    parts.stop();
+    return report(status, kExitUsage);
+  }
   for (const std::string& address : server.addresses())
     print_note(fmt::format("listening at {}, model {}", address, printable(model->name)));
   constexpr std::chrono::milliseconds kPoll{200};
-  while (!interrupted()) {
+  while (!interrupted() && !parts.finished()) {
     std::this_thread::sleep_for(kPoll);
     if (reload_requested.exchange(false)) reload(options, server);
   }
   print_note("stopping; running requests may end");
+  parts.stop();
   server.stop();
   return kExitOk;
 }

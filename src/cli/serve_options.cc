@@ -100,12 +100,18 @@ void declare_serve_options(CLI::App& app, ServeOptions& o) {
   app.add_option("--device", o.load.device, "auto, cpu, npu or sim");
   app.add_option("--compute", o.load.compute, "auto, f32, bf16 or int8");
   app.add_option("-t,--threads", o.load.threads, "0: one per physical core");
+  app.add_flag("--in-process", o.in_process, "Run models in this process, not in workers");
   app.add_option("--host", o.host, "Address to listen at");
   app.add_option("-p,--port", o.port, "Port; 0: a free one")->envname("FLM_SERVE_PORT");
   app.add_option("--socket-path", o.socket_path, "Also listen at this Unix socket");
   app.add_flag("--insecure", o.insecure, "Listen beyond this machine without an API key");
   app.add_option("--api-key", o.api_keys, "Keys, joined by commas; or SOTTO_API_KEY");
   app.add_option("--api-key-file", o.api_key_file, "Keys, one a line");
+  app.add_option("--wyoming", o.wyoming, "Also for Home Assistant: tcp://127.0.0.1:10300")
+      ->type_name("URI");
+  app.add_option("--cpu-url", o.cpu_url,
+                 "Route of another server that gets what this one cannot do; or STT_CPU_URL")
+      ->type_name("URL");
   app.add_option("--cors", o.cors, "Pages that may ask: localhost, *, none, or origins");
   app.add_option("--allowed-host", o.allowed_hosts, "Names under which this machine is reached");
   app.add_option("--max-body", o.max_body, "Largest request, e.g. 256M");

@@ -36,6 +36,9 @@ struct ServeOptions {
   bool lenient_models = false, allow_model_path = false;
   bool no_preload = false, no_metrics = false;
   bool quiet = false;
+  bool in_process = false;
+  std::string wyoming;  ///< URI; empty: off
+  std::string cpu_url;
 };
 
 void declare_serve_options(CLI::App& app, ServeOptions& options);

@@ -40,6 +40,10 @@ class SpeechFallback {
   /// `reason`: "busy", "error", … Nothing: this server's own answer is given.
   virtual Task<std::optional<Response>> answer(const Request& request, const Form& form,
                                                std::string_view reason) = 0;
+  /// How long a request may wait for this server before the other one is asked.
+  [[nodiscard]] virtual std::chrono::milliseconds busy_wait() const = 0;
+  /// Gives up what is on its way. Called once the connections are closed.
+  virtual void stop() = 0;
 };
 
 struct ServerOptions {

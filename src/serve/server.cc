@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "serve/page/page.h"
 
 namespace sotto::serve {
 namespace {
@@ -38,11 +39,13 @@ Server::Server(ServerOptions options, const ModelCatalogue& catalogue, ModelLoad
   add_speech_routes(router_, app_);
   add_info_routes(router_, app_);
   add_model_routes(router_, app_);
+  add_page_routes(router_, app_.options()->request_path);
 }
 
 Server::~Server() {
   app_.engine().drain();
   http_->stop(Clock::now());
+  if (app_.fallback != nullptr) app_.fallback->stop();
 }
 
 Status Server::start() {
@@ -58,6 +61,7 @@ void Server::stop() {
   const auto end = Clock::now() + app_.options()->grace;
   app_.engine().drain();
   http_->stop(end);
+  if (app_.fallback != nullptr) app_.fallback->stop();
   app_.engine().stop(Clock::now());
 }
 

@@ -228,9 +228,9 @@ void read_openai_request(FieldReader& fields, sotto::Task task, const SpeechDefa
   read_granularities(fields, request);
   options.without_timestamps = fields.flag("without_timestamps", false);
   const bool is_verbose = request.format == SpeechFormat::kVerboseJson;
-  if (request.words && is_verbose) options.word_timestamps = true;
   request.stream =
       fields.has("stream") && fields.text("stream") != "null" && fields.flag("stream", false);
+  if (request.words && (is_verbose || request.stream)) options.word_timestamps = true;
   check_stream(fields, request);
   read_vad(fields, options);
   refuse_what_is_not_built(fields, {"known_speaker_names", "known_speaker_references"});

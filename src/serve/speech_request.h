@@ -33,7 +33,7 @@ struct SpeechRequest {
   SpeechFormat format = SpeechFormat::kJson;
   bool stream = false;
   bool logprobs = false;
-  bool words = false;    ///< verbose_json: the list of words
+  bool words = false;    ///< verbose_json: the list of words; stream: segments with words
   bool segments = true;  ///< verbose_json: the list of segments
   int max_segment_length = 0;
   bool language_probabilities = true;  ///< whisper.cpp's verbose_json

@@ -46,6 +46,27 @@ std::string joined_text(const Transcript& transcript) {
   return utf8_repair(transcript::trim(text));
 }
 
+/// A segment of a stream with its words, as verbose_json has it.
+Json segment_json(const Segment& segment) {
+  Json words = Json::array();
+  for (const Word& word : segment.words) {
+    words.push_back({{"word", utf8_repair(word.text)},
+                     {"start", seconds(word.start)},
+                     {"end", seconds(word.end)},
+                     {"probability", probability(word.probability)}});
+  }
+  return {{"id", segment.id},
+          {"seek", segment.seek},
+          {"start", seconds(segment.start)},
+          {"end", seconds(segment.end)},
+          {"text", utf8_repair(segment.text)},
+          {"temperature", probability(segment.temperature)},
+          {"avg_logprob", probability(segment.avg_logprob)},
+          {"compression_ratio", probability(segment.compression_ratio)},
+          {"no_speech_prob", probability(segment.no_speech_prob)},
+          {"words", std::move(words)}};
+}
+
 Json logprob_of(const Token& token) {
   Json bytes = Json::array();
   for (const char c : token.text)
@@ -281,9 +302,11 @@ std::string SpeechEvents::cue(const Segment& segment) {
   return text;
 }
 
-std::string SpeechEvents::delta(std::string text, const std::vector<Token>& tokens) {
+std::string SpeechEvents::delta(std::string text, const Segment& segment) {
   text_ += text;
   Json event = {{"type", "transcript.text.delta"}, {"delta", std::move(text)}};
+  const std::vector<Token>& tokens = segment.tokens;
+  if (request_.words) event["segment"] = segment_json(segment);
   if (request_.logprobs) {
     const Json logprobs = logprobs_of(tokens);
     for (const Json& entry : logprobs)
@@ -295,7 +318,7 @@ std::string SpeechEvents::delta(std::string text, const std::vector<Token>& toke
 
 std::string SpeechEvents::segment(const Segment& segment) {
   if (request_.format == SpeechFormat::kSrt || request_.format == SpeechFormat::kVtt)
-    return delta(cue(segment), segment.tokens);
+    return delta(cue(segment), segment);
   // The whole text is trimmed at both ends.
   std::string text = held_ + utf8_repair(segment.text);
   if (text_.empty()) text.erase(0, text.find_first_not_of(" \t\r\n"));
@@ -304,11 +327,16 @@ std::string SpeechEvents::segment(const Segment& segment) {
       kept.empty() ? 0 : static_cast<size_t>(kept.data() - text.data()) + kept.size();
   held_ = text.substr(end);
   text.resize(end);
-  return text.empty() ? std::string() : delta(std::move(text), segment.tokens);
+  return text.empty() ? std::string() : delta(std::move(text), segment);
 }
 
 std::string SpeechEvents::done(const Transcript& transcript) {
   Json event = {{"type", "transcript.text.done"}, {"text", text_}};
+  if (request_.words) {
+    event["language"] = transcript.language;
+    event["language_probability"] = probability(transcript.language_probability);
+    event["duration"] = seconds(transcript.duration);
+  }
   std::string logprobs = request_.logprobs ? ",\"logprobs\":[" + logprobs_ + "]" : "";
   std::string head = dump(event);
   head.pop_back();

@@ -32,7 +32,7 @@ class SpeechEvents {
 
  private:
   std::string cue(const Segment& segment);
-  std::string delta(std::string text, const std::vector<Token>& tokens);
+  std::string delta(std::string text, const Segment& segment);
 
   const SpeechRequest& request_;
   double duration_ = 0;

@@ -1,6 +1,7 @@
 // POST /v1/audio/transcriptions, /v1/audio/translations and whisper.cpp's /inference.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 #include <variant>
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::chrono::seconds kPingInterval{15};
 constexpr std::chrono::hours kLong{24 * 365};
+/// An idle model takes its job up in less.
+constexpr std::chrono::milliseconds kStartTime{100};
 /// Files up to this size are taken for clips; see kInteractiveSeconds.
 constexpr int64_t kClipBytes = int64_t{1} << 20;
 
@@ -25,7 +28,8 @@ struct Ended {
 struct Decoded {
   double seconds = 0;
 };
-using Event = std::variant<ClientGone, Decoded, Segment, Ended>;
+struct Started {};
+using Event = std::variant<ClientGone, Started, Decoded, Segment, Ended>;
 
 /// "audio/L16;rate=24000;channels=1" and "audio/pcm" say what the bytes themselves cannot.
 void read_raw_format(std::string_view content_type, JobAudio& audio) {
@@ -66,8 +70,11 @@ class SpeechExchange {
  private:
   [[nodiscard]] std::optional<ApiError> read_request(SpeechApi api, sotto::Task task);
   [[nodiscard]] JobRequest job_request();
+  Task<Result<std::shared_ptr<Job>>> submit();
   Task<void> answer_whole();
   Task<void> answer_stream();
+  [[nodiscard]] bool is_behind_others() const;
+  Task<void> refuse(const Status& status);
   Task<void> fail(ApiError error, std::string_view reason);
   [[nodiscard]] ApiError failure(const Status& status) const {
     return job_error(status, decoded_, app_.engine().retry_after_s());
@@ -79,6 +86,8 @@ class SpeechExchange {
   SpeechRequest request_;
   ModelInfo model_;
   bool decoded_ = false;
+  bool started_ = false;
+  std::optional<Clock::time_point> patience_;  ///< Until then the fallback is not asked
   std::shared_ptr<Mailbox<Event>> events_;
   std::shared_ptr<Job> job_;
 };
@@ -112,6 +121,7 @@ JobRequest SpeechExchange::job_request() {
   job.lane = form_.file->bytes->size() <= kClipBytes ? Lane::kInteractive : Lane::kBatch;
   if (const auto limit = app_.options()->request_timeout; limit.count() > 0)
     job.deadline = Clock::now() + limit;
+  job.events.on_start = [events = events_] { events->post(Started{}); };
   job.events.on_audio = [events = events_](double seconds) { events->post(Decoded{seconds}); };
   if (request_.stream)
     job.events.on_segment = [events = events_](const Segment& segment) { events->post(segment); };
@@ -124,7 +134,8 @@ JobRequest SpeechExchange::job_request() {
 }
 
 Task<void> SpeechExchange::fail(ApiError error, std::string_view reason) {
-  if (app_.fallback != nullptr && error.status >= 500) {
+  constexpr int kUnsupportedAudio = 415;
+  if (app_.fallback != nullptr && (error.status >= 500 || error.status == kUnsupportedAudio)) {
     std::optional<Response> other =
         co_await app_.fallback->answer(exchange_.request(), form_, reason);
     if (other) {
@@ -150,14 +161,12 @@ Task<void> SpeechExchange::run(SpeechApi api, sotto::Task task) {
     co_return;
   }
   events_ = std::make_shared<Mailbox<Event>>(exchange_.executor());
-  Result<std::shared_ptr<Job>> job = app_.engine().submit(job_request());
+  // A stream has begun before the fallback could be asked.
+  if (app_.fallback != nullptr && !request_.stream)
+    patience_ = Clock::now() + app_.fallback->busy_wait();
+  const Result<std::shared_ptr<Job>> job = co_await submit();
   if (!job.ok()) {
-    const int retry_after_s = app_.engine().retry_after_s();
-    const Status& status = job.status();
-    ApiError refused = status.code() == StatusCode::kResourceExhausted
-                           ? queue_full(status.message(), retry_after_s)
-                           : unavailable_error("device_busy", status.message(), retry_after_s);
-    co_await fail(std::move(refused), "busy");
+    co_await refuse(job.status());
     co_return;
   }
   job_ = *job;
@@ -169,11 +178,46 @@ Task<void> SpeechExchange::run(SpeechApi api, sotto::Task task) {
   }
 }
 
+/// A full queue is tried again while there is patience.
+Task<Result<std::shared_ptr<Job>>> SpeechExchange::submit() {
+  constexpr std::chrono::milliseconds kStep{50};
+  for (;;) {
+    Result<std::shared_ptr<Job>> job = app_.engine().submit(job_request());
+    const bool is_full = job.status().code() == StatusCode::kResourceExhausted;
+    if (!is_full || !patience_ || Clock::now() >= *patience_) co_return job;
+    boost::asio::steady_timer timer(exchange_.executor(), kStep);
+    co_await timer.async_wait(boost::asio::use_awaitable);
+  }
+}
+
+/// Waits for a job, not for its model.
+bool SpeechExchange::is_behind_others() const {
+  return job_->progress().state == JobState::kQueued && app_.engine().running() > 0;
+}
+
+Task<void> SpeechExchange::refuse(const Status& status) {
+  const int retry_after_s = app_.engine().retry_after_s();
+  ApiError refused = status.code() == StatusCode::kResourceExhausted
+                         ? queue_full(status.message(), retry_after_s)
+                         : unavailable_error("device_busy", status.message(), retry_after_s);
+  co_await fail(std::move(refused), "busy");
+}
+
 Task<void> SpeechExchange::answer_whole() {
   for (;;) {
-    std::optional<Event> event = co_await events_->next(kLong);
+    const bool may_give_up = patience_ && !started_;
+    std::optional<Event> event = co_await events_->next(
+        may_give_up ? std::max<Clock::duration>(*patience_ - Clock::now(), kStartTime) : kLong);
+    if (!event && may_give_up && is_behind_others()) {
+      app_.engine().cancel(job_);
+      exchange_.unwatch_client();
+      co_await refuse(unavailable("the device was busy with other requests"));
+      co_return;
+    }
     if (!event) continue;
-    if (const auto* decoded = std::get_if<Decoded>(&*event)) {
+    if (std::holds_alternative<Started>(*event)) {
+      started_ = true;
+    } else if (const auto* decoded = std::get_if<Decoded>(&*event)) {
       decoded_ = decoded->seconds >= 0;
     } else if (std::holds_alternative<ClientGone>(*event)) {
       app_.engine().cancel(job_);
@@ -181,7 +225,7 @@ Task<void> SpeechExchange::answer_whole() {
     } else if (auto* ended = std::get_if<Ended>(&*event)) {
       exchange_.unwatch_client();
       if (!ended->result) {
-        co_await fail(failure(ended->status), "error");
+        co_await fail(failure(ended->status), decoded_ ? "error" : "decode");
         co_return;
       }
       Response response = speech_response(ended->result->transcript, request_, model_.name);
@@ -206,6 +250,8 @@ Task<void> SpeechExchange::answer_stream() {
     bool is_last = false;
     if (!event) {
       text = ": ping\n\n";
+    } else if (std::holds_alternative<Started>(*event)) {
+      continue;
     } else if (const auto* decoded = std::get_if<Decoded>(&*event)) {
       decoded_ = true;
       writer.set_duration(decoded->seconds);
