@@ -31,4 +31,4 @@ sotto_layer(api              api              ALLOWS base whisper llm ops ops_np
 sotto_layer(worker           worker           ALLOWS base)
 sotto_layer(wyoming          wyoming          ALLOWS base)
 sotto_layer(serve            serve            ALLOWS base api transcript worker wyoming)
-sotto_layer(cli              cli              ALLOWS base api worker serve registry convert transcript npu_hw npu_design npu_txn npu_library npu_emit npu_sim)
+sotto_layer(cli              cli              ALLOWS base api worker serve registry convert transcript npu_hw npu_design npu_txn npu_library npu_emit npu_sim npu_aie)

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/npu_gelu_fit.h"
 #include "cli/npu_run.h"
 #include "cli/output.h"
 #include "npu/design/draw.h"
@@ -31,6 +32,7 @@ struct Options {
   bool json = false, rules = false, binary = false, text = false;
   int runs = 1, threads = 0;
   uint64_t seed = 1;
+  GeluFitOptions gelu;
 };
 
 Result<std::vector<std::byte>> read_bytes(const std::string& path) {
@@ -192,6 +194,21 @@ int run_draw(const Options& options) {
                         options.output);
 }
 
+int run_fit(const Options& options) {
+  return run_gelu_fit(options.gelu);
+}
+
+void add_gelu_fit(CLI::App& app, GeluFitOptions& gelu) {
+  app.add_option("audio", gelu.audio, "Recordings whose first 30 s the encoders hear")
+      ->type_name("AUDIO");
+  app.add_option("-m,--model", gelu.models, "Models: names, files or folders")
+      ->type_name("MODEL")
+      ->allow_extra_args(false);
+  app.add_option("--from-histogram", gelu.from_histogram, "A histogram in place of recordings");
+  app.add_option("--to-histogram", gelu.to_histogram, "Write what was measured to this file");
+  app.add_option("-o,--output", gelu.output, "The header; - or nothing is standard output");
+}
+
 void add_design(CLI::App& app, Options& options, bool required) {
   app.add_option("design", options.design, "A name (`sotto npu designs`) or a .mlir file")
       ->type_name("DESIGN")
@@ -249,6 +266,9 @@ void register_npu(Program& program) {
   add_design(draw, *options, true);
   draw.add_option("-o,--output", options->output, "SVG file");
   draw.add_flag("--text", options->text, "The table even with -o");
+
+  add_gelu_fit(add("gelu-fit", "Fit the cores' GELU to a model's activations", run_fit),
+               options->gelu);
 }
 
 }  // namespace sotto::cli

@@ -24,12 +24,14 @@ Result<ops::Activation> encoder_stem(ops::Backend& backend, const Config& config
 }
 
 Result<ops::Activation> encoder_layer(ops::Backend& backend, const EncoderLayerWeights& layer,
-                                      int heads, const ops::Activation& x) {
+                                      int heads, const ops::Activation& x,
+                                      ops::Activation* mlp_input) {
   SOTTO_ASSIGN_OR_RETURN(const auto normed, backend.layer_norm(x, *layer.self_norm));
   SOTTO_ASSIGN_OR_RETURN(const auto qkv, backend.linear(normed, *layer.self_qkv, {}));
   SOTTO_ASSIGN_OR_RETURN(const auto attended, backend.self_attention(qkv, heads, 1));
   SOTTO_ASSIGN_OR_RETURN(const auto y, backend.linear(attended, *layer.self_out, {.residual = &x}));
   SOTTO_ASSIGN_OR_RETURN(const auto mlp_in, backend.layer_norm(y, *layer.mlp_norm));
+  if (mlp_input != nullptr) *mlp_input = mlp_in;
   return backend.mlp(mlp_in, *layer.mlp_up, *layer.mlp_down, y);
 }
 

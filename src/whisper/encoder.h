@@ -19,9 +19,11 @@ Result<ops::Activation> encoder_stem(ops::Backend& backend, const Config& config
                                      const Weights& weights, std::span<const float> mel,
                                      int positions);
 
-/// One transformer layer, x [positions, d_model] -> the same shape.
+/// One transformer layer, x [positions, d_model] -> the same shape. `mlp_input`, if not null,
+/// receives what its MLP reads.
 Result<ops::Activation> encoder_layer(ops::Backend& backend, const EncoderLayerWeights& layer,
-                                      int heads, const ops::Activation& x);
+                                      int heads, const ops::Activation& x,
+                                      ops::Activation* mlp_input = nullptr);
 
 /// The whole encoder: stem, layers and final norm.
 Result<ops::Activation> run_encoder(ops::Backend& backend, const Config& config,

@@ -1,4 +1,5 @@
-// Coefficients of GELU's correction q; see gelu.h.
+// Coefficients of GELU's correction q (gelu.h), written by `sotto npu gelu-fit`; a test
+// makes them again from testdata/gelu_histogram.txt.
 #ifndef SOTTO_NPU_AIE_GELU_COEFFICIENTS_H_
 #define SOTTO_NPU_AIE_GELU_COEFFICIENTS_H_
 
@@ -16,9 +17,9 @@ struct GeluPiece {
 };
 
 inline constexpr GeluPiece kGelu[kGeluPieces] = {
-    {1, 0.5F, 2, {-0.0020446777F, -0.013000488F, 0.077148438F, -0.06640625F, -0.15429688F}},
-    {2, 1.5F, 2, {0.0021514893F, -0.0071716309F, -0.0040283203F, 0.063964844F, -0.10009766F}},
-    {4, 3, 1, {-0.0029296875F, 0.010681152F, -0.015869141F, 0.012023926F, -0.0040283203F}},
+    {1, 0.5F, 2, {-0.0020446777F, -0.013000488F, 0.07714844F, -0.06640625F, -0.15429688F}},
+    {2, 1.5F, 2, {0.0021514893F, -0.007171631F, -0.0039978027F, 0.063964844F, -0.100097656F}},
+    {4, 3, 1, {-0.002822876F, 0.0107421875F, -0.015991211F, 0.012023926F, -0.0040283203F}},
 };
 
 }  // namespace SOTTO_AIE_NAMESPACE
