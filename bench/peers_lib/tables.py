@@ -75,5 +75,6 @@ def markdown(report):
     for model in dict.fromkeys(row["model"] for row in report["results"]):
         for case in dict.fromkeys(row["case"] for row in report["results"] if row["model"] == model):
             rows = [row for row in report["results"] if row["model"] == model and row["case"] == case]
-            out += ["", f"## {model}: {report['cases'][case]} ({rows[0]['rounds']} rounds)", markdown_case(rows)]
+            rounds = "1 round" if rows[0]["rounds"] == 1 else f"{rows[0]['rounds']} rounds"
+            out += ["", f"## {model}: {report['cases'][case]} ({rounds})", markdown_case(rows)]
     return "\n".join(out) + "\n"

@@ -1,8 +1,8 @@
 // Runs whisper.cpp for bench/peers, over its C API.
 //   whisper_cpp_worker MODEL SAMPLES.f32 THREADS CASE MODE
-// SAMPLES: 16 kHz mono floats. CASE: encode, beam5 or greedy. MODE: "paced" does one run for each line of standard
-// input; "once" is a single run.
-// Prints a JSON object for the loading and one for each run.
+// SAMPLES: 16 kHz mono floats. CASE: encode, beam5 or greedy. MODE: "paced" does one run for each
+// line of standard input; "once" is a single run. Prints a JSON object for the loading and one for
+// each run.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -15,7 +15,8 @@
 namespace {
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 std::vector<float> read_samples(const char* path) {
@@ -23,7 +24,8 @@ std::vector<float> read_samples(const char* path) {
   const std::streamoff bytes = file ? std::streamoff(file.tellg()) : 0;
   std::vector<float> samples(static_cast<size_t>(bytes) / sizeof(float));
   file.seekg(0);
-  file.read(reinterpret_cast<char*>(samples.data()), static_cast<std::streamsize>(samples.size() * sizeof(float)));
+  file.read(reinterpret_cast<char*>(samples.data()),
+            static_cast<std::streamsize>(samples.size() * sizeof(float)));
   return samples;
 }
 
@@ -53,15 +55,19 @@ std::string transcribe(const Work& work) {
   params.print_progress = params.print_realtime = params.print_timestamps = false;
   params.greedy.best_of = 5;
   params.beam_search.beam_size = 5;
-  if (whisper_full(work.context, params, work.samples.data(), static_cast<int>(work.samples.size())) != 0) return "";
+  if (whisper_full(work.context, params, work.samples.data(),
+                   static_cast<int>(work.samples.size())) != 0)
+    return "";
   std::string text;
-  for (int i = 0; i < whisper_full_n_segments(work.context); ++i) text += whisper_full_get_segment_text(work.context, i);
+  for (int i = 0; i < whisper_full_n_segments(work.context); ++i)
+    text += whisper_full_get_segment_text(work.context, i);
   return text;
 }
 
 void run(const Work& work) {
   if (work.kind == "encode" &&
-      whisper_pcm_to_mel(work.context, work.samples.data(), static_cast<int>(work.samples.size()), work.threads) != 0) {
+      whisper_pcm_to_mel(work.context, work.samples.data(), static_cast<int>(work.samples.size()),
+                         work.threads) != 0) {
     return;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -71,7 +77,8 @@ void run(const Work& work) {
   } else {
     text = transcribe(work);
   }
-  std::printf("{\"ms\": %.3f, \"text\": %s}\n", milliseconds_since(start), json_string(text).c_str());
+  std::printf("{\"ms\": %.3f, \"text\": %s}\n", milliseconds_since(start),
+              json_string(text).c_str());
   std::fflush(stdout);
 }
 
@@ -81,7 +88,8 @@ int main(int argc, char** argv) {
   if (argc != 6) return 2;
   whisper_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
   const auto start = std::chrono::steady_clock::now();
-  whisper_context* context = whisper_init_from_file_with_params(argv[1], whisper_context_default_params());
+  whisper_context* context =
+      whisper_init_from_file_with_params(argv[1], whisper_context_default_params());
   if (context == nullptr) return 3;
   const Work work{context, read_samples(argv[2]), std::stoi(argv[3]), argv[4]};
   std::printf("{\"load_ms\": %.3f}\n", milliseconds_since(start));
@@ -89,7 +97,8 @@ int main(int argc, char** argv) {
   if (std::string(argv[5]) == "once") {
     run(work);
   } else {
-    for (std::string line; std::getline(std::cin, line);) run(work);
+    for (std::string line; std::getline(std::cin, line);)
+      run(work);
   }
   whisper_free(context);
   return 0;
