@@ -1,6 +1,7 @@
 #include "cli/serve_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -35,6 +36,17 @@ Result<std::vector<std::string>> api_keys(const ServeOptions& options) {
     return invalid_argument("--api-key-file " + options.api_key_file + ": there is no key in it");
   keys.insert(keys.end(), more.begin(), more.end());
   return keys;
+}
+
+/// Sockets that systemd opened and handed over. Source: sd_listen_fds(3).
+std::vector<int> handed_over_sockets() {
+  constexpr int kFirst = 3;
+  if (environment("LISTEN_PID") != std::to_string(::getpid())) return {};
+  std::vector<int> sockets;
+  const int count = std::atoi(environment("LISTEN_FDS").c_str());
+  for (int i = 0; i < count; ++i)
+    sockets.push_back(kFirst + i);
+  return sockets;
 }
 
 /// A file or folder by a path, as a model of its own.
@@ -139,6 +151,7 @@ Result<serve::ServerOptions> server_options(const ServeOptions& options) {
   out.http.host = options.host;
   out.http.port = options.port;
   out.http.socket_path = options.socket_path;
+  out.http.listening_fds = handed_over_sockets();
   out.http.max_connections = options.max_connections;
   SOTTO_ASSIGN_OR_RETURN(out.http.max_body, parse_bytes(options.max_body));
   SOTTO_ASSIGN_OR_RETURN(out.access.api_keys, api_keys(options));

@@ -13,7 +13,8 @@ namespace sotto::serve {
 namespace {
 
 constexpr double kMaxMs = 1e9;
-constexpr int kMaxPositions = 1500;  ///< Of any Whisper encoder
+constexpr float kSmallestStep = 0.01f;  ///< Of temperatures: at most 100 tries of a window
+constexpr int kMaxPositions = 1500;     ///< Of any Whisper encoder
 
 std::optional<SpeechFormat> parse_format(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, SpeechFormat>, 8> kFormats = {{
@@ -257,7 +258,8 @@ void read_whisper_cpp_request(FieldReader& fields, const SpeechDefaults& default
     options.logprob_threshold = static_cast<float>(*value);
   options.without_timestamps = fields.flag("no_timestamps", false);
   const auto first = static_cast<float>(fields.number("temperature", 0, 1).value_or(0));
-  const auto step = static_cast<float>(fields.number("temperature_inc", 0, 1).value_or(0.2));
+  const auto wanted = static_cast<float>(fields.number("temperature_inc", 0, 1).value_or(0.2));
+  const float step = wanted > 0 ? std::max(wanted, kSmallestStep) : 0;
   options.temperatures = {first};
   for (float t = first + step; step > 0 && t < 1.0f + 1e-6f; t += step)
     options.temperatures.push_back(t);
