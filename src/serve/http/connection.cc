@@ -275,14 +275,14 @@ std::string Connection::render_head(const Response& response, Framing framing) {
   return head + "\r\n";
 }
 
-Task<Status> Connection::respond(Response response) {
+Task<void> Connection::respond(Response response) {
   status_ = response.status;
   // A body that is too long to be read and dropped ends the connection; the header must say so.
   const bool has_unread_body = parser_ && !parser_->is_done();
   if (has_unread_body && request_.content_length.value_or(0) > kDrain) closing_ = true;
   std::string bytes = render_head(response, Framing::kLength);
   if (request_.method != "HEAD") bytes += response.body;
-  return send(std::move(bytes));
+  [[maybe_unused]] const Status sent = co_await send(std::move(bytes));
 }
 
 Task<Status> Connection::begin_stream(Response response) {
@@ -298,9 +298,9 @@ Task<Status> Connection::write(std::string piece) {
   return send(std::move(piece));
 }
 
-Task<Status> Connection::end_stream() {
-  const bool chunked = std::exchange(chunked_, false);
-  return send(chunked ? "0\r\n\r\n" : "");
+Task<void> Connection::end_stream() {
+  std::string last = std::exchange(chunked_, false) ? "0\r\n\r\n" : "";
+  [[maybe_unused]] const Status sent = co_await send(std::move(last));
 }
 
 void Connection::watch_client(std::function<void()> gone_callback) {

@@ -49,10 +49,10 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   [[nodiscard]] const Request& request() const override { return request_; }
   [[nodiscard]] Executor executor() const override { return executor_; }
   Task<Result<std::string_view>> read_body() override;
-  Task<Status> respond(Response response) override;
+  Task<void> respond(Response response) override;
   Task<Status> begin_stream(Response response) override;
   Task<Status> write(std::string piece) override;
-  Task<Status> end_stream() override;
+  Task<void> end_stream() override;
   void add_header(std::string name, std::string value) override {
     extra_headers_.add(std::move(name), std::move(value));
   }

@@ -38,12 +38,12 @@ class Exchange {
   virtual Task<Result<std::string_view>> read_body() = 0;
 
   /// A whole answer. May be called while the body is unread.
-  virtual Task<Status> respond(Response response) = 0;
+  virtual Task<void> respond(Response response) = 0;
 
   /// An answer in pieces; response.body is not used.
   virtual Task<Status> begin_stream(Response response) = 0;
   virtual Task<Status> write(std::string piece) = 0;
-  virtual Task<Status> end_stream() = 0;
+  virtual Task<void> end_stream() = 0;
 
   /// Added to whatever answer comes.
   virtual void add_header(std::string name, std::string value) = 0;
