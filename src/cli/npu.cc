@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/npu_gelu_fit.h"
+#include "cli/npu_plan.h"
 #include "cli/npu_run.h"
 #include "cli/output.h"
 #include "npu/design/draw.h"
@@ -33,6 +34,7 @@ struct Options {
   int runs = 1, threads = 0;
   uint64_t seed = 1;
   GeluFitOptions gelu;
+  NpuPlanOptions plan;
 };
 
 Result<std::vector<std::byte>> read_bytes(const std::string& path) {
@@ -198,6 +200,21 @@ int run_fit(const Options& options) {
   return run_gelu_fit(options.gelu);
 }
 
+int run_plan(const Options& options) {
+  return run_npu_plan(options.plan, options.target, options.json);
+}
+
+void add_plan(CLI::App& app, Options& options) {
+  app.add_option("-m,--model", options.plan.model, "tiny, base, …, large-v3-turbo")
+      ->capture_default_str();
+  app.add_option("--plan", options.plan.plan, "universal or classic")->capture_default_str();
+  app.add_option("--audio-ctx", options.plan.audio_ctx, "Encoder positions; 50 a second")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1500));
+  app.add_option("--target", options.target, "npu1 (XDNA1) or npu2 (XDNA2)")->capture_default_str();
+  app.add_flag("-j,--json", options.json, "As a JSON object");
+}
+
 void add_gelu_fit(CLI::App& app, GeluFitOptions& gelu) {
   app.add_option("audio", gelu.audio, "Recordings whose first 30 s the encoders hear")
       ->type_name("AUDIO");
@@ -267,6 +284,7 @@ void register_npu(Program& program) {
   draw.add_option("-o,--output", options->output, "SVG file");
   draw.add_flag("--text", options->text, "The table even with -o");
 
+  add_plan(add("plan", "Predict the cost of an encoder pass on the array", run_plan), *options);
   add_gelu_fit(add("gelu-fit", "Fit the cores' GELU to a model's activations", run_fit),
                options->gelu);
 }

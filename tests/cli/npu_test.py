@@ -25,6 +25,22 @@ class Npu(unittest.TestCase):
                     result = sotto("verify", design["example"], "--target", target)
                     self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
+    def test_plan_predicts_and_refuses_what_it_does_not_know(self):
+        plan = json.loads(sotto("plan", "-m", "tiny.en", "--json").stdout)
+        self.assertEqual((plan["contexts"], plan["launches"], plan["switches"]), (1, 18, 0))
+        self.assertAlmostEqual(plan["ms"], sum(stage["ms"] for stage in plan["stages"]))
+        classic = sotto("plan", "--plan", "classic", "--audio-ctx", "512")
+        self.assertRegex(classic.stdout, r"9 context\(s\).*\n.*stage")
+        for wrong in (("-m", "huge"), ("--plan", "best"), ("--target", "npu9"), ("--audio-ctx", "0")):
+            self.assertEqual(sotto("plan", *wrong).returncode, 1, wrong)
+
+    def test_gelu_fit_makes_the_kernels_header(self):
+        folder = pathlib.Path(__file__).resolve().parents[2] / "src/npu/aie"
+        result = sotto("gelu-fit", "--from-histogram", folder / "testdata/gelu_histogram.txt")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, (folder / "gelu_coefficients.h").read_text())
+        self.assertRegex(sotto("gelu-fit").stderr, "needs activations")
+
     def test_run_is_exact_and_tells_its_figures(self):
         for design in ("gemm-256x64x128", "gelu-300x100x200", "mlp-256x64x256x128", "softmax-128x32"):
             for target in ("npu1", "npu2"):
