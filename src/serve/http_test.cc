@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "serve/access.h"
+#include "serve/clip_length.h"
 #include "serve/form.h"
 #include "serve/http/message.h"
 #include "serve/http/multipart.h"
@@ -95,6 +96,23 @@ TEST(Multipart, BoundaryOfAContentType) {
                                   "multipart/form-data; boundary=" + std::string(71, 'x')}) {
     EXPECT_FALSE(MultipartParser::boundary_of(type).ok()) << type;
   }
+}
+
+TEST(ClipLength, WavAndFlacHeaders) {
+  using namespace std::string_literals;
+  // 16 kHz, mono, 16 bits: 32000 bytes a second.
+  const std::string fmt = "fmt \x10\0\0\0\1\0\1\0\x80\x3e\0\0\0\x7d\0\0\2\0\x10\0"s;
+  EXPECT_DOUBLE_EQ(length_by_header("RIFF\xff\xff\xff\xffWAVE" + fmt, 320'000), 10);
+  EXPECT_DOUBLE_EQ(length_by_header("RIFF\0\0\0\0WAVEJUNK\1\0\0\0xx"s + fmt, 32'000), 1);
+  // 44.1 kHz, stereo, 16 bits, 441000 samples.
+  const std::string flac = "fLaC\0\0\0\x22\0\0\0\0\0\0\0\0\0\0\x0a\xc4\x42\xf0\0\6\xba\xa8"s;
+  EXPECT_DOUBLE_EQ(length_by_header(flac, 1), 10);
+  for (size_t length = 0; length < flac.size(); ++length)
+    EXPECT_LT(length_by_header(flac.substr(0, length), 1), 0) << length;
+  const std::string wav = "RIFF\0\0\0\0WAVE"s + fmt;
+  for (size_t length = 0; length < 32; ++length)
+    EXPECT_LT(length_by_header(wav.substr(0, length), 1), 0) << length;
+  EXPECT_LT(length_by_header("RIFF\0\0\0\0WAVELIST\xff\xff\xff\xff"s, 1), 0);
 }
 
 TEST(Message, Targets) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "serve/app.h"
+#include "serve/clip_length.h"
 #include "serve/http/mailbox.h"
 #include "serve/speech_response.h"
 
@@ -17,7 +18,7 @@ constexpr std::chrono::seconds kPingInterval{15};
 constexpr std::chrono::hours kLong{24 * 365};
 /// An idle model takes its job up in less.
 constexpr std::chrono::milliseconds kStartTime{100};
-/// Files up to this size are taken for clips; see kInteractiveSeconds.
+/// Files of unknown length up to this size are taken for clips; see kInteractiveSeconds.
 constexpr int64_t kClipBytes = int64_t{1} << 20;
 
 struct ClientGone {};
@@ -44,6 +45,28 @@ void read_raw_format(std::string_view content_type, JobAudio& audio) {
   };
   audio.raw_rate = parameter("rate", 16000);
   audio.raw_channels = parameter("channels", 1);
+}
+
+/// Seconds of a file by its header, or of headerless samples; negative: not known.
+double expected_length(const JobAudio& audio) {
+  const int64_t size = audio.bytes->size();
+  if (!audio.raw_format.empty()) {
+    constexpr int kSampleBytes = 2;  // Of both formats of read_raw_format()
+    return static_cast<double>(size) / kSampleBytes / audio.raw_channels / audio.raw_rate;
+  }
+  double seconds = -1;
+  // The first piece is enough; the failure ends the reading.
+  [[maybe_unused]] const Status first = audio.bytes->read([&](std::string_view head) {
+    seconds = length_by_header(head, size);
+    return cancelled("seen enough");
+  });
+  return seconds;
+}
+
+Lane lane_of(const JobAudio& audio, double expected_s) {
+  const bool is_clip =
+      expected_s >= 0 ? expected_s < kInteractiveSeconds : audio.bytes->size() <= kClipBytes;
+  return is_clip ? Lane::kInteractive : Lane::kBatch;
 }
 
 /// Models that were not trained to translate give the source language back.
@@ -118,7 +141,8 @@ JobRequest SpeechExchange::job_request() {
   job.audio.bytes = form_.file->bytes;
   read_raw_format(form_.file->content_type, job.audio);
   job.options = request_.options;
-  job.lane = form_.file->bytes->size() <= kClipBytes ? Lane::kInteractive : Lane::kBatch;
+  job.expected_s = expected_length(job.audio);
+  job.lane = lane_of(job.audio, job.expected_s);
   if (const auto limit = app_.options()->request_timeout; limit.count() > 0)
     job.deadline = Clock::now() + limit;
   job.events.on_start = [events = events_] { events->post(Started{}); };
