@@ -51,6 +51,7 @@ struct TranscribeOptions {
   Task task = Task::kTranscribe;
   std::string language;                ///< Whisper code or English name; empty: detect
   std::vector<std::string> languages;  ///< Detection is restricted to these; empty: all
+  bool multilingual = false;  ///< Detect for each window; one that is unsure stays with the last
 
   // Search.
   int beam_size = 5;      ///< At temperature 0; 1 or less: greedy
@@ -88,12 +89,18 @@ struct TranscribeOptions {
   std::string suppress_regex;  ///< Tokens whose text matches are never sampled; empty: off
   int max_new_tokens = 0;      ///< Per window; 0: half of the text context
 
+  bool drop_made_up_text = true;  ///< See docs/decisions/0004-made-up-text.md
+
   // What part of the recording.
   std::vector<std::pair<double, double>>
       clips;          ///< [start, end) in seconds; end < 0: to the end. Empty: all
   int audio_ctx = 0;  ///< Encoder positions of 20 ms; 0: all 1500
   VadMode vad_mode = VadMode::kAuto;
   VadOptions vad;
+
+  /// Stereo: each segment is of "Speaker 0" (left), "Speaker 1" (right) or "Speaker ?", by the
+  /// louder channel.
+  bool diarize = false;
 
   // Words.
   bool word_timestamps = false;

@@ -38,6 +38,7 @@ struct Segment {
   std::vector<Token> tokens;  ///< Text and timestamp tokens in order.
   std::vector<Word> words;    ///< Empty unless word times were asked for.
   std::string speaker;        ///< Empty unless speaker labels were asked for.
+  std::string language;       ///< Whisper code; empty unless it was detected for each window.
   // These four belong to the decoded window (at most 30 s): segments of one window carry equal
   // values.
   float temperature = 0;
@@ -51,9 +52,17 @@ struct Segment {
 struct DroppedSpan {
   double start = 0;
   double end = 0;
-  std::string
-      reason;  ///< Stable identifier: "vad", "no_speech", "loop", "hallucination_silence", ...
-  std::string text;  ///< What was thrown away, if anything was decoded.
+  std::string reason;  ///< Stable identifier: "vad", "no_speech", "unsure", "stock_phrase",
+                       ///< "prompt_echo", "loop", ...
+  std::string text;    ///< What was thrown away, if anything was decoded.
+};
+
+/// A window that was decoded again at a higher temperature, and why.
+struct RetriedSpan {
+  double start = 0;
+  double end = 0;
+  std::string reason;     ///< "compression_ratio", "entropy", "loop" or "logprob"
+  float temperature = 0;  ///< The one that gave the text
 };
 
 /// What one kind of model operation cost during a transcription, and where it ran.
@@ -107,6 +116,7 @@ struct Transcript {
   std::optional<double> duration_after_vad;
   std::vector<Segment> segments;
   std::vector<DroppedSpan> dropped;
+  std::vector<RetriedSpan> retried;
   std::vector<std::string> warnings;
   TranscriptStats stats;
 };

@@ -8,6 +8,7 @@
 
 #include "api/audio_source.h"
 #include "api/device.h"
+#include "api/speakers.h"
 #include "api/voice_activity.h"
 #include "audio/log_mel.h"
 #include "audio/recording.h"
@@ -157,6 +158,7 @@ class WhisperModel final : public SpeechModel {
     double heard_s = 0;                     ///< Of what the model hears
     std::optional<api::SpeechParts> parts;  ///< None: it hears the recording as it is
     bool has_vad = false;
+    std::optional<api::ChannelSpeakers> speakers;  ///< If asked for
     double decode_ms = 0, vad_ms = 0, mel_ms = 0;
     std::vector<std::string> warnings;
   };
@@ -166,11 +168,17 @@ class WhisperModel final : public SpeechModel {
     const Stopwatch decoding;
     audio::DecodeOptions decode_options;
     decode_options.should_stop = callbacks.should_stop;
+    decode_options.keep_stereo = options.diarize;
     SOTTO_ASSIGN_OR_RETURN(audio::Recording recording, api::decode(source, decode_options));
     features.decode_ms = decoding.ms();
     features.seconds = recording.seconds();
     features.warnings = std::move(recording.warnings);
     if (callbacks.on_audio) callbacks.on_audio(features.seconds);
+    if (options.diarize) {
+      features.speakers.emplace(std::move(recording.left), std::move(recording.right));
+      if (!features.speakers->is_stereo())
+        features.warnings.push_back("speakers are told apart only in a recording of two channels");
+    }
 
     SOTTO_RETURN_IF_ERROR(leave_out_silence(options, callbacks, recording.mono, features));
     features.heard_s = static_cast<double>(recording.mono.size()) / audio::kSampleRate;
@@ -202,15 +210,14 @@ class WhisperModel final : public SpeechModel {
   static TranscribeCallbacks on_clock_of_recording(const TranscribeCallbacks& callbacks,
                                                    const Features& features) {
     TranscribeCallbacks own = callbacks;
-    if (!features.parts) return own;
     if (callbacks.on_segment) {
       own.on_segment = [&](const Segment& segment) {
-        Segment restored = segment;
-        features.parts->restore(restored);
-        callbacks.on_segment(restored);
+        Segment finished = segment;
+        finish(features, finished);
+        callbacks.on_segment(finished);
       };
     }
-    if (callbacks.on_progress) {
+    if (callbacks.on_progress && features.parts) {
       own.on_progress = [&](double done_s, double /*total_s*/) {
         const bool is_done = done_s >= features.heard_s;
         callbacks.on_progress(is_done ? features.seconds : features.parts->restore(done_s),
@@ -220,14 +227,22 @@ class WhisperModel final : public SpeechModel {
     return own;
   }
 
+  /// Puts a segment on the recording's clock and says who speaks.
+  static void finish(const Features& features, Segment& segment) {
+    if (features.parts) features.parts->restore(segment);
+    if (features.speakers) features.speakers->label(segment);
+  }
+
   static void restore_clock(const Features& features, Transcript& transcript) {
     transcript.duration = features.seconds;
     if (features.has_vad) transcript.duration_after_vad = features.heard_s;
-    if (!features.parts) return;
     for (Segment& segment : transcript.segments)
-      features.parts->restore(segment);
+      finish(features, segment);
+    if (!features.parts) return;
     for (DroppedSpan& dropped : transcript.dropped)
       features.parts->restore(dropped);
+    for (RetriedSpan& retried : transcript.retried)
+      features.parts->restore(retried);
     const std::vector<DroppedSpan> left_out = features.parts->left_out();
     transcript.dropped.insert(transcript.dropped.end(), left_out.begin(), left_out.end());
     std::stable_sort(transcript.dropped.begin(), transcript.dropped.end(),

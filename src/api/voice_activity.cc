@@ -82,6 +82,10 @@ void SpeechParts::restore(DroppedSpan& dropped) const {
   restore(dropped.start, dropped.end, pad_);
 }
 
+void SpeechParts::restore(RetriedSpan& retried) const {
+  restore(retried.start, retried.end, pad_);
+}
+
 double SpeechParts::restore(double joined_s) const {
   return map_.to_recording_seconds(joined_s, vad::TimeMap::Edge::kStart);
 }

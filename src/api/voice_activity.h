@@ -32,6 +32,7 @@ class SpeechParts {
   /// Times of the joined audio become those of the recording.
   void restore(Segment& segment) const;
   void restore(DroppedSpan& dropped) const;
+  void restore(RetriedSpan& retried) const;
   [[nodiscard]] double restore(double joined_s) const;
 
   /// What was left out, as spans with the reason "vad".

@@ -89,6 +89,18 @@ TEST(SpeechParts, ClipsMoveWithTheSpeechInThem) {
   EXPECT_THAT(two_parts({}).clips(), IsEmpty()) << "none were asked for";
 }
 
+TEST(SpeechParts, RestoreTimesOfReports) {
+  const SpeechParts parts = two_parts({});
+  DroppedSpan dropped{0, 10, "no_speech", ""};
+  RetriedSpan retried{10, 12, "logprob", 0.2f};
+  parts.restore(dropped);
+  parts.restore(retried);
+  EXPECT_THAT(dropped.start, DoubleNear(10, kExact));
+  EXPECT_THAT(dropped.end, DoubleNear(20, kExact));
+  EXPECT_THAT(retried.start, DoubleNear(50, kExact));
+  EXPECT_THAT(retried.end, DoubleNear(52, kExact));
+}
+
 TEST(VoiceActivity, MayBeAbsentUnlessItIsAskedFor) {
   VoiceActivity absent("/no/such/folder");
   audio::SampleBuffer samples;

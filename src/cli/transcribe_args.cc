@@ -189,6 +189,24 @@ Status complete_outputs(TranscribeArgs& args) {
   return {};
 }
 
+/// Lines of the vocabulary file become hotwords, after those given; lines that begin with # are
+/// remarks.
+Status complete_vocabulary(TranscribeArgs& args) {
+  if (args.vocabulary.empty()) return {};
+  std::ifstream file(args.vocabulary);
+  if (!file || std::filesystem::is_directory(args.vocabulary))
+    return not_found(fmt::format("--vocabulary: cannot read '{}'", args.vocabulary));
+  std::string& words = args.options.hotwords;
+  for (std::string line; std::getline(file, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' '))
+      line.pop_back();
+    if (line.empty() || line.front() == '#') continue;
+    if (!words.empty()) words += ", ";
+    words += line;
+  }
+  return {};
+}
+
 Status complete_vad(TranscribeArgs& args) {
   SOTTO_ASSIGN_OR_RETURN(args.options.vad, vad_options(args.vad));
   return {};
@@ -201,6 +219,7 @@ Status complete(TranscribeArgs& args) {
   SOTTO_RETURN_IF_ERROR(complete_clips(args));
   SOTTO_RETURN_IF_ERROR(complete_suppressed(args));
   SOTTO_RETURN_IF_ERROR(complete_words(args));
+  SOTTO_RETURN_IF_ERROR(complete_vocabulary(args));
   SOTTO_RETURN_IF_ERROR(complete_vad(args));
   return complete_outputs(args);
 }

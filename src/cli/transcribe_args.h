@@ -71,6 +71,7 @@ struct TranscribeArgs {
   // Raw values that complete() turns into members of `options`.
   std::string language;
   std::string languages;
+  std::string vocabulary;  ///< File
   std::string task;
   bool translate = false;
   float first_temperature = 0;

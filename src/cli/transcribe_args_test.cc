@@ -233,10 +233,8 @@ TEST_F(TranscribeArgsTest, ShortPIsAlsoPrettyJson) {
 
 TEST_F(TranscribeArgsTest, FeaturesThatDoNotWorkYetAreRefusedByName) {
   const std::vector<std::vector<std::string>> refused = {
-      {"-di"},          {"-tdrz"},
-      {"-owts"},        {"--grammar", "g"},
-      {"-dtw", "base"}, {"--live_transcribe", "True"},
-      {"-wt", "0.5"}};
+      {"-tdrz"},        {"--hf-token", "x"},           {"-owts"},     {"--grammar", "g"},
+      {"-dtw", "base"}, {"--live_transcribe", "True"}, {"-wt", "0.5"}};
   for (std::vector<std::string> flags : refused) {
     const std::string name = flags[0];
     flags.insert(flags.begin(), "a.wav");
@@ -300,6 +298,24 @@ TEST_F(TranscribeArgsTest, WrongValuesAreRefused) {
   EXPECT_FALSE(failure({"a.wav", "--suppress_tokens", "1,x"}).ok());
   EXPECT_FALSE(failure({"a.wav", "--output_format", "docx"}).ok());
   EXPECT_FALSE(failure({"a.wav", "-osrt", "-of", "x", "-of", "y"}).ok());
+}
+
+TEST_F(TranscribeArgsTest, AVocabularyFileAddsHotwords) {
+  const std::string path = ::testing::TempDir() + "/vocabulary.txt";
+  std::ofstream(path) << "# names\nsotto\r\n\nComfyUI  \n";
+  parse({"a.wav", "--hotwords", "Silero", "--vocabulary", path});
+  EXPECT_EQ(args.options.hotwords, "Silero, sotto, ComfyUI");
+  EXPECT_EQ(failure({"a.wav", "--vocabulary", "/no/such/file"}).code(), StatusCode::kNotFound);
+  EXPECT_EQ(failure({"a.wav", "--vocabulary", "/"}).code(), StatusCode::kNotFound);
+}
+
+TEST_F(TranscribeArgsTest, SpeakersLanguagesAndGuardsCanBeChosen) {
+  parse({"a.wav", "-di", "--multilingual", "True", "--languages", "en,German",
+         "--drop_made_up_text", "False"});
+  EXPECT_TRUE(args.options.diarize);
+  EXPECT_TRUE(args.options.multilingual);
+  EXPECT_FALSE(args.options.drop_made_up_text);
+  EXPECT_THAT(args.options.languages, ElementsAre("en", "de"));
 }
 
 TEST_F(TranscribeArgsTest, ReadsArgumentsFromAFile) {

@@ -143,6 +143,8 @@ FlagSection language_flags(TranscribeArgs& a) {
         "spoken language: a code or an English name; auto (the default) detects it",
         store(a.language)},
        {"--languages", "L,L,...", "detect only among these", store(a.languages)},
+       {"--multilingual", "BOOL", "detect the language of each window (False)",
+        store(a.options.multilingual)},
        {"-dl --detect-language", "",
         "print the detected language and its probability, nothing else", turn(a.detect_only, true)},
        {"-tr --translate", "", "translate into English", turn(a.translate, true)},
@@ -254,6 +256,7 @@ FlagSection context_flags(TranscribeArgs& a) {
            {"--carry-initial-prompt", "BOOL", "put the prompt before every window",
             store(o.carry_initial_prompt)},
            {"--hotwords", "TEXT", "words to expect, put before every window", store(o.hotwords)},
+           {"--vocabulary", "FILE", "the same, one a line", store(a.vocabulary)},
            {"--prefix", "TEXT", "beginning of the first window's text", store(o.prefix)},
            {"--condition-on-previous-text", "BOOL",
             "the text so far is context of the next window (True)",
@@ -266,27 +269,29 @@ FlagSection context_flags(TranscribeArgs& a) {
 
 FlagSection word_flags(TranscribeArgs& a) {
   TranscribeOptions& o = a.options;
-  return {"Words",
-          {{"--word-timestamps", "BOOL", "give each word its time (json, srt, vtt)",
-            store(o.word_timestamps)},
-           {"-ml --max-len", "N", "cut segments between words into pieces of N characters (0: off)",
-            store(a.max_segment_length, 0, kAnyInt)},
-           {"-sow --split-on-word", "", "", call([] {})},  // words are never cut here
-           {"--highlight-words", "BOOL", "srt and vtt: a cue for each word, underlined in its line",
-            store(a.writer.highlight_words)},
-           {"--max-line-width", "N", "srt and vtt: break lines after N characters",
-            store(a.writer.max_line_width, 1, kAnyInt, 0)},
-           {"--max-line-count", "N", "srt and vtt: lines in a cue",
-            store(a.writer.max_line_count, 1, kAnyInt, 0)},
-           {"--max-words-per-line", "N", "srt and vtt: words in a cue",
-            store(a.writer.max_words_per_line, 1, kAnyInt, 0)},
-           {"--prepend-punctuations", "TEXT", "marks that belong to the next word",
-            store(o.prepend_punctuations)},
-           {"--append-punctuations", "TEXT", "marks that belong to the word before",
-            store(o.append_punctuations)},
-           {"--hallucination-silence-threshold", "S",
-            "skip silences longer than this around text that was probably made up",
-            store(o.hallucination_silence_threshold, 0, kAny)}}};
+  return {
+      "Words and speakers",
+      {{"--word-timestamps", "BOOL", "give each word its time (json, srt, vtt)",
+        store(o.word_timestamps)},
+       {"-ml --max-len", "N", "cut segments between words into pieces of N characters (0: off)",
+        store(a.max_segment_length, 0, kAnyInt)},
+       {"-sow --split-on-word", "", "", call([] {})},  // words are never cut here
+       {"--highlight-words", "BOOL", "srt and vtt: a cue for each word, underlined in its line",
+        store(a.writer.highlight_words)},
+       {"--max-line-width", "N", "srt and vtt: break lines after N characters",
+        store(a.writer.max_line_width, 1, kAnyInt, 0)},
+       {"--max-line-count", "N", "srt and vtt: lines in a cue",
+        store(a.writer.max_line_count, 1, kAnyInt, 0)},
+       {"--max-words-per-line", "N", "srt and vtt: words in a cue",
+        store(a.writer.max_words_per_line, 1, kAnyInt, 0)},
+       {"--prepend-punctuations", "TEXT", "marks that belong to the next word",
+        store(o.prepend_punctuations)},
+       {"--append-punctuations", "TEXT", "marks that belong to the word before",
+        store(o.append_punctuations)},
+       {"-di --diarize", "BOOL", "stereo: label segments by the louder channel", store(o.diarize)},
+       {"--hallucination-silence-threshold", "S",
+        "skip silences longer than this around text that was probably made up",
+        store(o.hallucination_silence_threshold, 0, kAny)}}};
 }
 
 /// --vad as whisper-cli has it, --vad_filter True as whisper-ctranslate2.
@@ -303,6 +308,8 @@ FlagSection silence_flags(TranscribeArgs& a) {
       {"--vad --vad-filter", "BOOL",
        "leave out what holds no speech (on when the detector is installed; False: off)",
        vad_mode(a)},
+      {"--drop-made-up-text", "BOOL", "drop text that was probably made up, and leave loops (True)",
+       store(a.options.drop_made_up_text)},
       {"--no-vad", "", "the same as --vad False",
        call([&a] { a.options.vad_mode = VadMode::kOff; })}};
   for (Flag& flag : vad_flags(a.vad))
@@ -344,14 +351,12 @@ FlagSection refused_flags() {
           {{"-wt --word-thold", "X", "", refuse_value("a threshold of token times", "0.01")},
            {"-dtw --dtw", "MODEL", "", refuse_value("timing of tokens")},
            {"-owts --output-words", "", "", refuse_switch("karaoke output")},
-           {"-di --diarize", "BOOL", "", refuse_switch(kSpeakers)},
            {"-tdrz --tinydiarize", "", "", refuse_switch(kSpeakers)},
            {"--hf-token", "TOKEN", "", refuse_value(kSpeakers, "")},
            {"--speaker-name", "NAME", "", refuse_value(kSpeakers)},
            {"--grammar", "GRAMMAR", "", refuse_value(kGrammar)},
            {"--grammar-rule", "RULE", "", refuse_value(kGrammar)},
            {"--grammar-penalty", "X", "", refuse_value(kGrammar)},
-           {"--multilingual", "BOOL", "", refuse_switch("language detection for each window")},
            {"--live-transcribe", "BOOL", "", refuse_switch(kLive)},
            {"--live-volume-threshold", "X", "", refuse_value(kLive)},
            {"--live-input-device", "N", "", refuse_value(kLive)}}};

@@ -220,6 +220,7 @@ TEST(RenderStats, ListsStagesOperationsAndDroppedSpans) {
   transcript.stats.windows = 2;
   transcript.stats.ops = {{"linear", "cpu", "f32", 12, 100, 2e9, 1, "busy"}};
   transcript.dropped = {{1, 2.5, "no_speech", " you"}};
+  transcript.retried = {{3, 4, "loop", 0.4f}};
   const std::string text = render_stats("a.wav", transcript, "cpu, f32", {});
   EXPECT_THAT(text, HasSubstr("a.wav: 10.00 s of audio, cpu, f32"));
   EXPECT_THAT(text, HasSubstr("real-time factor 0.050; 2 windows"));
@@ -227,6 +228,8 @@ TEST(RenderStats, ListsStagesOperationsAndDroppedSpans) {
   EXPECT_THAT(text, HasSubstr("20.0"));  // GFLOP/s
   EXPECT_THAT(text, HasSubstr("busy"));
   EXPECT_THAT(text, HasSubstr("dropped 00:00:01.000 --> 00:00:02.500 (no_speech):  you"));
+  EXPECT_THAT(text,
+              HasSubstr("retried 00:00:03.000 --> 00:00:04.000 (loop), text of temperature 0.4"));
 }
 
 }  // namespace

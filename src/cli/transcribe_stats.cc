@@ -13,6 +13,14 @@ void add_stage(std::string& out, std::string_view name, double ms) {
   out += fmt::format("  {:>12} time = {:10.2f} ms\n", name, ms);
 }
 
+void add_retried(std::string& out, const std::vector<RetriedSpan>& spans) {
+  for (const RetriedSpan& span : spans) {
+    out += fmt::format("  retried {} --> {} ({}), text of temperature {:.1f}\n",
+                       transcript::format_time(span.start, '.'),
+                       transcript::format_time(span.end, '.'), span.reason, span.temperature);
+  }
+}
+
 void add_dropped(std::string& out, const std::vector<DroppedSpan>& spans) {
   for (const DroppedSpan& span : spans) {
     out += fmt::format("  dropped {} --> {} ({}){}{}\n", transcript::format_time(span.start, '.'),
@@ -70,13 +78,13 @@ std::string render_stats(std::string_view input, const Transcript& transcript,
   add_stage(out, "generate", stats.generate_ms);
   add_stage(out, "total", stats.total_ms);
   const double factor = stats.audio_s > 0 ? stats.total_ms / (stats.audio_s * 1000) : 0;
-  out += fmt::format(
-      "  real-time factor {:.3f}; {} windows, {} of them decoded again at a higher temperature\n",
-      factor, stats.windows, stats.fallbacks);
+  out += fmt::format("  real-time factor {:.3f}; {} windows, {} of them decoded again\n", factor,
+                     stats.windows, stats.fallbacks);
   if (!stats.fallback_reason.empty())
     out += fmt::format("  {}: {}\n", stats.device, stats.fallback_reason);
   out += render_operations(stats.ops, profile);
   add_dropped(out, transcript.dropped);
+  add_retried(out, transcript.retried);
   return out;
 }
 

@@ -48,6 +48,7 @@ void write_segment(JsonWriter& json, const Segment& segment, bool words) {
     json.end_list();
   }
   if (!segment.speaker.empty()) json.key("speaker").string(segment.speaker);
+  if (!segment.language.empty()) json.key("language").string(segment.language);
   json.end_object();
 }
 
@@ -67,6 +68,19 @@ void write_dropped(JsonWriter& json, const Transcript& transcript) {
     write_span(json, span.start, span.end);
     json.key("reason").string(span.reason);
     json.key("text").string(span.text);
+    json.end_object();
+  }
+  json.end_list();
+}
+
+void write_retried(JsonWriter& json, const Transcript& transcript) {
+  if (transcript.retried.empty()) return;
+  json.key("retried").begin_list();
+  for (const RetriedSpan& span : transcript.retried) {
+    json.begin_object();
+    write_span(json, span.start, span.end);
+    json.key("reason").string(span.reason);
+    json.key("temperature").decimal(span.temperature, kProbabilityDigits);
     json.end_object();
   }
   json.end_list();
@@ -153,6 +167,7 @@ std::string write_json(const Transcript& transcript, const WriterOptions& option
   write_segments(json, transcript, has_words(transcript));
   json.key("language").string(transcript.language);
   write_dropped(json, transcript);
+  write_retried(json, transcript);
   json.end_object();
   return json.take();
 }
@@ -182,6 +197,7 @@ std::string write_verbose_json(const Transcript& transcript, const WriterOptions
     json.key("duration_after_vad").decimal(*transcript.duration_after_vad, kTimeDigits);
   }
   write_dropped(json, transcript);
+  write_retried(json, transcript);
   json.end_object();
   return json.take();
 }

@@ -93,6 +93,12 @@ Transcript tidy(const Transcript& transcript) {
     span.reason = utf8_repair(span.reason);
     span.text = utf8_repair(span.text);
   }
+  Clock retried(last_ms);
+  for (RetriedSpan& span : tidied.retried) {
+    retried.set(span);
+    span.reason = utf8_repair(span.reason);
+    make_finite(span.temperature);
+  }
   return tidied;
 }
 

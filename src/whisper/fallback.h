@@ -24,14 +24,21 @@ struct WindowText {
   float compression_ratio = 0;
   float no_speech_prob = 0;
   int attempts = 1;
+  bool loops = false;             ///< See find_loop(); timestamps do not count
+  std::string_view retry_reason;  ///< Of the first failed attempt: see RetriedSpan; empty: none
 };
 
 /// Entropy (nats) of the distribution of the last 32 tokens; low when they repeat. Source:
 /// whisper.cpp.
 double token_entropy(std::span<const int> tokens);
 
-/// Whether the checks call for the next temperature.
-bool needs_fallback(const WindowText& text, const TranscribeOptions& options);
+/// Why the checks call for the next temperature: "compression_ratio", "entropy", "loop" or
+/// "logprob"; empty when they do not.
+std::string_view fallback_reason(const WindowText& text, const TranscribeOptions& options);
+
+/// Cuts a text that ran in circles until the length limit after the first time round, so that the
+/// next window can begin there. Returns what was cut off, trimmed; empty when nothing had to be.
+std::string cut_loop(WindowText& decoded, const Model& model);
 
 /// True when the no-speech rule says that the window is to be skipped: no_speech_prob above its
 /// threshold, unless avg_logprob is above its own.

@@ -24,34 +24,36 @@ WindowText with(float avg_logprob, float ratio, float no_speech) {
   return text;
 }
 
-TEST(NeedsFallback, ChecksRepetitionAndProbability) {
+TEST(FallbackReason, ChecksRepetitionAndProbability) {
   const TranscribeOptions options;
-  EXPECT_FALSE(needs_fallback(with(-0.5f, 1.5f, 0.1f), options));
-  EXPECT_TRUE(needs_fallback(with(-0.5f, 2.5f, 0.1f), options));
-  EXPECT_TRUE(needs_fallback(with(-1.1f, 1.5f, 0.1f), options));
-  EXPECT_FALSE(needs_fallback(with(-1.1f, 2.5f, 0.7f), options)) << "silence is not decoded again";
-  EXPECT_TRUE(needs_fallback(with(-0.5f, 2.5f, 0.7f), options)) << "probable text is no silence";
+  EXPECT_EQ(fallback_reason(with(-0.5f, 1.5f, 0.1f), options), "");
+  EXPECT_EQ(fallback_reason(with(-0.5f, 2.5f, 0.1f), options), "compression_ratio");
+  EXPECT_EQ(fallback_reason(with(-1.1f, 1.5f, 0.1f), options), "logprob");
+  EXPECT_EQ(fallback_reason(with(-1.1f, 2.5f, 0.7f), options), "")
+      << "silence is not decoded again";
+  EXPECT_EQ(fallback_reason(with(-0.5f, 2.5f, 0.7f), options), "compression_ratio")
+      << "probable text is no silence";
 }
 
-TEST(NeedsFallback, ThresholdsCanBeOff) {
+TEST(FallbackReason, ThresholdsCanBeOff) {
   TranscribeOptions options;
   options.compression_ratio_threshold.reset();
-  EXPECT_FALSE(needs_fallback(with(-0.5f, 9.0f, 0.1f), options));
+  EXPECT_EQ(fallback_reason(with(-0.5f, 9.0f, 0.1f), options), "");
   options.logprob_threshold.reset();
-  EXPECT_FALSE(needs_fallback(with(-9.0f, 9.0f, 0.1f), options));
+  EXPECT_EQ(fallback_reason(with(-9.0f, 9.0f, 0.1f), options), "");
 }
 
-TEST(NeedsFallback, EntropyIsCheckedOnMoreThan32Tokens) {
+TEST(FallbackReason, EntropyIsCheckedOnMoreThan32Tokens) {
   TranscribeOptions options;
   options.entropy_threshold = 2.4f;
   WindowText text = with(-0.5f, 1.0f, 0.1f);
   text.hypothesis.tokens.assign(32, 7);
-  EXPECT_FALSE(needs_fallback(text, options));
+  EXPECT_EQ(fallback_reason(text, options), "");
   text.hypothesis.tokens.assign(33, 7);
-  EXPECT_TRUE(needs_fallback(text, options));
+  EXPECT_EQ(fallback_reason(text, options), "entropy");
   for (int i = 0; i < 33; ++i)
     text.hypothesis.tokens[static_cast<size_t>(i)] = i;
-  EXPECT_FALSE(needs_fallback(text, options));
+  EXPECT_EQ(fallback_reason(text, options), "");
 }
 
 TEST(TokenEntropy, IsThatOfTheLast32) {

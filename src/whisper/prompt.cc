@@ -43,13 +43,14 @@ std::vector<int> start_sequence(const tokenizer::WhisperTokens& tokens, const st
 PromptBuilder::PromptBuilder(const Model& model, const TranscribeOptions& options,
                              const std::string& language)
     : tokens_(model.tokens()),
+      task_(options.task),
+      without_timestamps_(options.without_timestamps),
       half_context_(static_cast<size_t>(model.config().n_text_ctx) / 2),
-      max_context_(half_context_ - 1),
-      start_(start_sequence(model.tokens(), language, options.task)) {
+      max_context_(half_context_ - 1) {
+  set_language(language);
   if (options.max_context_tokens >= 0) {
     max_context_ = std::min(max_context_, static_cast<size_t>(options.max_context_tokens));
   }
-  if (options.without_timestamps) start_.push_back(tokens_.no_timestamps);
 
   prefix_ = encode_text(model, options.prefix);
   if (!prefix_.empty() && !options.without_timestamps)
@@ -65,6 +66,11 @@ PromptBuilder::PromptBuilder(const Model& model, const TranscribeOptions& option
   } else {
     append(initial);
   }
+}
+
+void PromptBuilder::set_language(const std::string& language) {
+  start_ = start_sequence(tokens_, language, task_);
+  if (without_timestamps_) start_.push_back(tokens_.no_timestamps);
 }
 
 void PromptBuilder::append(std::span<const int> tokens) {

@@ -41,6 +41,8 @@ class PromptBuilder {
   [[nodiscard]] Prompt next(bool first) const;
   /// Adds what a window decoded (text and timestamps) to the earlier text.
   void append(std::span<const int> tokens);
+  /// Language of the windows to come.
+  void set_language(const std::string& language);
   /// Forgets the earlier text, and the initial prompt unless it is carried on.
   void forget() { history_.clear(); }
 
@@ -48,6 +50,8 @@ class PromptBuilder {
   [[nodiscard]] std::vector<int> context(size_t room) const;
 
   const tokenizer::WhisperTokens& tokens_;
+  Task task_;
+  bool without_timestamps_;
   size_t half_context_;
   size_t max_context_;       ///< Tokens between sot_prev and sot
   std::vector<int> start_;   ///< Start-of-transcript sequence

@@ -1,11 +1,14 @@
 #include "whisper/transcriber.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
 
 #include "whisper/fallback.h"
+#include "whisper/guards.h"
 #include "whisper/hallucination.h"
 #include "whisper/language.h"
 #include "whisper/options_check.h"
@@ -72,11 +75,19 @@ class Transcription {
     for (const FrameSpan& clip : clips_)
       total_frames_ += clip.frames;
     SOTTO_ASSIGN_OR_RETURN(decoder_, model_.create_decoder(sequences_));
+    allowed_languages_ = choice.allowed;
     SOTTO_RETURN_IF_ERROR(settle_language(choice));
-    prompts_.emplace(model_, options_, transcript_.language);
+    language_ = transcript_.language;
+    prompts_.emplace(model_, options_, language_);
     for (const FrameSpan& clip : clips_)
       SOTTO_RETURN_IF_ERROR(transcribe_clip(clip));
 
+    // What a language was heard in was no speech.
+    const bool was_detected = !transcript_.language_probabilities.empty();
+    if (transcript_.segments.empty() && was_detected) {
+      transcript_.language.clear();
+      transcript_.language_probability = 0;
+    }
     std::string text;
     for (const Segment& segment : transcript_.segments)
       text += segment.text;
@@ -142,11 +153,13 @@ class Transcription {
   /// Returns the frame at which the next window begins.
   Result<int64_t> transcribe_window(const FrameSpan& span) {
     SOTTO_RETURN_IF_ERROR(encode(span));
-    SOTTO_ASSIGN_OR_RETURN(const WindowText decoded, decode(span));
-    if (is_silence(decoded, options_)) {
-      transcript_.dropped.push_back({span.start_s(), span.end_s(), "no_speech", decoded.text});
+    if (options_.multilingual) SOTTO_RETURN_IF_ERROR(follow_language());
+    SOTTO_ASSIGN_OR_RETURN(WindowText decoded, decode_unrepeated(span));
+    if (const auto reason = reason_to_drop(decoded, options_)) {
+      drop({span.start_s(), span.end_s(), std::string(*reason), decoded.text});
       return span.end();
     }
+    if (options_.drop_made_up_text && leave_loop(span, decoded)) return span.end();
     WindowSegments window = split_segments(decoded, span, model_.tokenizer(), model_.tokens());
     join_split_characters(window.segments);
     if (options_.word_timestamps) {
@@ -155,11 +168,68 @@ class Transcription {
     }
     for (Segment& segment : window.segments)
       add_segment(std::move(segment));
-    if (!options_.condition_on_previous_text ||
+    if (!options_.condition_on_previous_text || has_left_loop_ ||
         decoded.temperature > options_.prompt_reset_on_temperature) {
       prompts_->forget();
     }
     return window.next;
+  }
+
+  /// Detects the language of the window; when unsure it stays that of the window before.
+  Status follow_language() {
+    constexpr float kSure = 0.5f;
+    Stopwatch watch(transcript_.stats.generate_ms);
+    SOTTO_ASSIGN_OR_RETURN(const DetectedLanguage detected,
+                           detect_language(model_, *decoder_, *encoded_, allowed_languages_));
+    if (detected.code == language_ || detected.probability < kSure) return {};
+    language_ = detected.code;
+    prompts_->set_language(language_);
+    prompts_->forget();  // text in another language would pull the model back to it
+    return {};
+  }
+
+  /// A window that says the same as the one before may only be carried on by it: then it says
+  /// something else without that context.
+  Result<WindowText> decode_unrepeated(const FrameSpan& span) {
+    SOTTO_ASSIGN_OR_RETURN(WindowText decoded, decode(span));
+    std::string bare = bare_text(decoded.text);
+    const bool repeats = !bare.empty() && bare == last_window_text_;
+    if (repeats && options_.drop_made_up_text && options_.condition_on_previous_text) {
+      prompts_->forget();
+      SOTTO_ASSIGN_OR_RETURN(decoded, decode(span));
+      report_retry(span, "repeats_window", decoded.temperature);
+      bare = bare_text(decoded.text);
+    }
+    last_window_text_ = std::move(bare);
+    return decoded;
+  }
+
+  /// Cuts a text that ran in circles. True: nothing of it is new.
+  bool leave_loop(const FrameSpan& span, WindowText& decoded) {
+    const bool was_in_loop = std::exchange(has_left_loop_, false);
+    const std::string cut = cut_loop(decoded, model_);
+    if (cut.empty()) return false;
+    has_left_loop_ = true;
+    const std::string kept = std::exchange(loop_text_, bare_text(decoded.text));
+    const bool is_old = was_in_loop && kept == loop_text_;
+    drop({span.start_s(), span.end_s(), "loop", is_old ? decoded.text : cut});
+    return is_old;
+  }
+
+  /// Reports a span without text. What follows is decoded without the context that led here; an
+  /// initial prompt stays until there is text.
+  void drop(DroppedSpan dropped) {
+    spdlog::info("dropped {:.2f}-{:.2f} s ({}): \"{}\"", dropped.start, dropped.end, dropped.reason,
+                 dropped.text);
+    transcript_.dropped.push_back(std::move(dropped));
+    if (!transcript_.segments.empty()) prompts_->forget();
+  }
+
+  void report_retry(const FrameSpan& span, std::string_view reason, float temperature) {
+    spdlog::info("decoded {:.2f}-{:.2f} s again ({}), at last at temperature {:.1f}",
+                 span.start_s(), span.end_s(), reason, temperature);
+    transcript_.retried.push_back({span.start_s(), span.end_s(), std::string(reason), temperature});
+    ++transcript_.stats.fallbacks;
   }
 
   Result<WindowText> decode(const FrameSpan& span) {
@@ -172,14 +242,13 @@ class Transcription {
         WindowText decoded,
         decode_with_fallback(window_decoder, *rules_, model_, prompt, options_,
                              window_seed(options_.seed, span.begin), callbacks_.should_stop));
-    if (decoded.attempts > 1) ++transcript_.stats.fallbacks;
+    if (decoded.attempts > 1) report_retry(span, decoded.retry_reason, decoded.temperature);
     return decoded;
   }
 
   Status add_words(const FrameSpan& span, WindowSegments& window) {
     Stopwatch watch(transcript_.stats.generate_ms);
-    const WordTimesRequest request{*encoded_, positions_, span, transcript_.language,
-                                   last_speech_s_};
+    const WordTimesRequest request{*encoded_, positions_, span, language_, last_speech_s_};
     return add_word_times(model_, *decoder_, request, options_, window);
   }
 
@@ -211,7 +280,7 @@ class Transcription {
     for (size_t i = keep; i < segments.size(); ++i)
       dropped.text += segments[i].text;
     dropped.text = std::string(trimmed(dropped.text));
-    transcript_.dropped.push_back(std::move(dropped));
+    drop(std::move(dropped));
     segments.resize(keep);
   }
 
@@ -237,6 +306,7 @@ class Transcription {
       word.end = std::clamp(word.end, word.start, segment.end);
     }
     prompts_->append(ids);
+    if (options_.multilingual) segment.language = language_;
     segment.id = static_cast<int>(transcript_.segments.size());
     transcript_.segments.push_back(std::move(segment));
     if (callbacks_.on_segment) callbacks_.on_segment(transcript_.segments.back());
@@ -260,6 +330,11 @@ class Transcription {
   int64_t total_frames_ = 0, done_frames_ = 0;
   bool first_window_ = true;
   double last_speech_s_ = 0;  ///< End of the last word so far
+  std::string language_;      ///< Of the window in work
+  std::vector<std::string> allowed_languages_;
+  std::string last_window_text_;  ///< Bare
+  std::string loop_text_;         ///< Bare; what was kept of the last loop
+  bool has_left_loop_ = false;    ///< The last window was cut
   Transcript transcript_;
 };
 

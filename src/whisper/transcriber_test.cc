@@ -186,6 +186,100 @@ TEST_F(TranscriberTest, SilentWindowsAreSkippedAndReported) {
   EXPECT_EQ(context_of_prompt(1), std::vector<int>{}) << "what was dropped is no context";
 }
 
+TEST_F(TranscriberTest, AnInitialPromptOutlivesSilenceAtTheBeginning) {
+  options_.initial_prompt = "one";
+  const Script write = testing::write_windows({{t(0), w(" you"), t(2)}, {t(0), w(" two"), t(2)}},
+                                              plain_.tokens().eot);
+  const auto result = run(
+      [&](const FakeCall& call, std::span<float> logits) {
+        write(call, logits);
+        if (call.window == 0 && call.text.empty())
+          logits[static_cast<size_t>(plain_.tokens().no_speech)] = 20;
+        if (call.window == 0 && !call.text.empty()) {
+          for (float& x : logits)
+            x *= 0.5f;
+        }
+      },
+      32.0);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "two");
+  EXPECT_FALSE(context_of_prompt(1).empty());
+}
+
+TEST_F(TranscriberTest, AWindowCarriedOnByItsContextIsDecodedWithoutIt) {
+  const int prev = plain_.tokens().sot_prev;
+  const auto result = run(
+      [&](const FakeCall& call, std::span<float> logits) {
+        const bool has_context = call.tokens.front() == prev;
+        const std::vector<int> text = {t(0), w(call.window == 0 || has_context ? " one" : " two"),
+                                       t(25)};
+        const size_t done = call.text.size();
+        logits[static_cast<size_t>(done < text.size() ? text[done] : plain_.tokens().eot)] = 10;
+      },
+      60.0);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "one two");
+  ASSERT_EQ(result->retried.size(), 1u);
+  EXPECT_EQ(result->retried[0].reason, "repeats_window");
+  EXPECT_DOUBLE_EQ(result->retried[0].start, 30);
+}
+
+TEST_F(TranscriberTest, WhatIsReallySaidTwiceStaysTwice) {
+  const auto result =
+      run({{t(0), w(" one"), t(25)}, {t(0), w(" one"), t(25)}, {t(0), w(" one"), t(25)}}, 90.0);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "one one one");
+  EXPECT_TRUE(result->dropped.empty());
+}
+
+TEST_F(TranscriberTest, ALoopIsLeftAfterItsFirstRoundAndSpeechAfterItIsHeard) {
+  // The first window runs in circles until the length limit; from 2 s on there is other text.
+  options_.temperatures = {0.0f};
+  options_.beam_size = 1;
+  const auto result = run(
+      [&](const FakeCall& call, std::span<float> logits) {
+        const std::vector<int> after = {t(0), w(" two"), t(20)};
+        const size_t done = call.text.size();
+        int next = plain_.tokens().eot;
+        if (call.window > 0) {
+          if (done < after.size()) next = after[done];
+        } else {
+          // <0> one <2> <2> one <2> <2> ...: the time does not move
+          const std::vector<int> round = {done == 0 ? t(0) : t(2), w(" one"), t(2)};
+          next = round[done % 3];
+        }
+        logits[static_cast<size_t>(next)] = 10;
+      },
+      30.0);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "one two");
+  ASSERT_EQ(result->dropped.size(), 1u);
+  EXPECT_EQ(result->dropped[0].reason, "loop");
+  EXPECT_EQ(result->segments[1].seek, 200);
+  EXPECT_EQ(context_of_prompt(1), std::vector<int>{}) << "a loop is no context";
+}
+
+TEST_F(TranscriberTest, MultilingualFollowsTheLanguage) {
+  options_.multilingual = true;
+  const int german = plain_.tokens().first_language + 2;
+  const Script write = testing::write_windows(
+      {{t(0), w(" one"), t(25)}, {t(0), w(" two"), t(25)}, {t(0), w(" three"), t(25)}},
+      plain_.tokens().eot);
+  const auto result = run(
+      [&](const FakeCall& call, std::span<float> logits) {
+        if (call.tokens.size() > 1) return write(call, logits);
+        // English by the option, then German, then nothing sure.
+        if (call.window == 1) logits[static_cast<size_t>(german)] = 9;
+      },
+      90.0);
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->segments.size(), 3u);
+  EXPECT_EQ(result->segments[0].language, "en");
+  EXPECT_EQ(result->segments[1].language, "de");
+  EXPECT_EQ(result->segments[2].language, "de") << "unsure: as before";
+  EXPECT_EQ(result->language, "en");
+}
+
 TEST_F(TranscriberTest, ClipsBoundTheWindows) {
   options_.clips = {{5, 8}, {40, -1}};
   std::vector<double> done;

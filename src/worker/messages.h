@@ -32,26 +32,28 @@ namespace sotto {
 SOTTO_WIRE_FIELDS(LoadOptions, device, compute, threads, vad_model)
 SOTTO_WIRE_FIELDS(VadOptions, threshold, neg_threshold, min_speech_ms, min_silence_ms, max_speech_s,
                   speech_pad_ms, cut_at_longest_silence, min_gap_s, samples_overlap_s, joint_s)
-SOTTO_WIRE_FIELDS(TranscribeOptions, task, language, languages, beam_size, best_of, patience,
-                  length_penalty, repetition_penalty, no_repeat_ngram_size, seed, temperatures,
-                  compression_ratio_threshold, logprob_threshold, no_speech_threshold,
+SOTTO_WIRE_FIELDS(TranscribeOptions, task, language, languages, multilingual, beam_size, best_of,
+                  patience, length_penalty, repetition_penalty, no_repeat_ngram_size, seed,
+                  temperatures, compression_ratio_threshold, logprob_threshold, no_speech_threshold,
                   entropy_threshold, condition_on_previous_text, prompt_reset_on_temperature,
                   max_context_tokens, initial_prompt, carry_initial_prompt, prefix, hotwords,
                   without_timestamps, max_initial_timestamp, suppress_tokens, suppress_blank,
-                  suppress_regex, max_new_tokens, clips, audio_ctx, vad_mode, vad, word_timestamps,
-                  prepend_punctuations, append_punctuations, hallucination_silence_threshold)
+                  suppress_regex, max_new_tokens, drop_made_up_text, clips, audio_ctx, vad_mode,
+                  vad, diarize, word_timestamps, prepend_punctuations, append_punctuations,
+                  hallucination_silence_threshold)
 SOTTO_WIRE_FIELDS(Token, id, text, start, end, probability, logprob)
 SOTTO_WIRE_FIELDS(Word, text, start, end, probability)
-SOTTO_WIRE_FIELDS(Segment, id, seek, start, end, text, tokens, words, speaker, temperature,
-                  avg_logprob, compression_ratio, no_speech_prob)
+SOTTO_WIRE_FIELDS(Segment, id, seek, start, end, text, tokens, words, speaker, language,
+                  temperature, avg_logprob, compression_ratio, no_speech_prob)
 SOTTO_WIRE_FIELDS(DroppedSpan, start, end, reason, text)
+SOTTO_WIRE_FIELDS(RetriedSpan, start, end, reason, temperature)
 SOTTO_WIRE_FIELDS(OpStats, op, device, type, calls, ms, flops, fallbacks, fallback_reason)
 SOTTO_WIRE_FIELDS(TranscriptStats, audio_s, load_ms, decode_audio_ms, mel_ms, vad_ms, encode_ms,
                   generate_ms, total_ms, windows, fallbacks, device, fallback_reason, ops)
 SOTTO_WIRE_FIELDS(ModelSizes, vocabulary, audio_ctx, audio_state, audio_head, audio_layer, text_ctx,
                   text_state, text_head, text_layer, mels, ftype)
 SOTTO_WIRE_FIELDS(Transcript, text, language, language_probability, language_probabilities, task,
-                  duration, duration_after_vad, segments, dropped, warnings, stats)
+                  duration, duration_after_vad, segments, dropped, retried, warnings, stats)
 
 }  // namespace sotto
 

@@ -33,7 +33,7 @@ class Usage(ProgramTest):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_features_that_do_not_work_yet_are_refused_by_name(self):
-        for flag in ("-di", "-tdrz", "-owts"):
+        for flag in ("-tdrz", "-owts"):
             self.check(self.transcribe("a.wav", flag), 1, f"{flag}: .* not available")
 
     def test_response_file(self):
