@@ -17,11 +17,11 @@ def segment():
     token = struct.pack("<i", 50) + text(b"\xc3") + struct.pack("<ddff", 0, 1, 0.5, -0.7)
     word = text(b" a") + struct.pack("<ddf", 0, 1, 0.5)
     return (struct.pack("<iidd", 0, 0, 0.0, 1.0) + text(b" a") + struct.pack("<Q", 1) + token
-            + struct.pack("<Q", 1) + word + text(b"") + struct.pack("<4f", 0, -0.2, 1.1, 0.01))
+            + struct.pack("<Q", 1) + word + text(b"") + text(b"de") + struct.pack("<4f", 0, -0.2, 1.1, 0.01))
 
 
 SEEDS = {
-    "load": b"\0" + text(b"/models/base") + text(b"auto") + text(b"bf16") + struct.pack("<i", 2),
+    "load": b"\0" + text(b"/models/base") + text(b"auto") + text(b"bf16") + struct.pack("<i", 2) + text(b"auto"),
     "load_reply": b"\1" + struct.pack("<i", 2) + text(b"not found") + b"\1" + bytes(44) + text(b"cpu"),
     "stop": b"\3" + struct.pack("<I", 7),
     "audio": b"\5" + struct.pack("<Id", 7, 11.0),
