@@ -48,6 +48,9 @@ enum class VadMode {
 /// Everything that steers one transcription. Defaults are those of OpenAI's program except that the
 /// language is always detected when none is given.
 struct TranscribeOptions {
+  /// As an audio_ctx: as many positions as the longest of the clips needs, and a margin.
+  static constexpr int kAudioCtxAuto = -1;
+
   Task task = Task::kTranscribe;
   std::string language;                ///< Whisper code or English name; empty: detect
   std::vector<std::string> languages;  ///< Detection is restricted to these; empty: all
@@ -94,7 +97,7 @@ struct TranscribeOptions {
   // What part of the recording.
   std::vector<std::pair<double, double>>
       clips;          ///< [start, end) in seconds; end < 0: to the end. Empty: all
-  int audio_ctx = 0;  ///< Encoder positions of 20 ms; 0: all 1500
+  int audio_ctx = 0;  ///< Encoder positions of 20 ms; 0: all 1500; or kAudioCtxAuto
   VadMode vad_mode = VadMode::kAuto;
   VadOptions vad;
 

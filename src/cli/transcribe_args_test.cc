@@ -88,6 +88,11 @@ TEST_F(TranscribeArgsTest, ReadsACommandLineOfWhisperCli) {
   EXPECT_THAT(args.notes, IsEmpty());
 }
 
+TEST_F(TranscribeArgsTest, AudioContextCanBeAutomatic) {
+  parse({"--audio-ctx", "auto", "a.wav"});
+  EXPECT_EQ(args.options.audio_ctx, TranscribeOptions::kAudioCtxAuto);
+}
+
 TEST_F(TranscribeArgsTest, ReadsACommandLineOfOpenAiWhisper) {
   parse({"talk.mp3",   "--model",
          "turbo",      "--output_dir",

@@ -244,8 +244,13 @@ FlagSection search_flags(TranscribeArgs& a) {
        {"--suppress-regex", "REGEX", "never sample tokens that match", store(o.suppress_regex)},
        {"--suppress-blank", "BOOL", "no blank at the beginning of a window (True)",
         store(o.suppress_blank)},
-       {"-ac --audio-ctx", "N", "encoder positions of 20 ms (0: all 1500)",
-        store(o.audio_ctx, 0, 1500)}}};
+       {"-ac --audio-ctx", "N",
+        "encoder positions of 20 ms (0: all 1500); auto: what a short recording needs",
+        with_value([&o](const FlagUse& use) -> Status {
+          if (use.value != "auto") return read_number(use, 0, 1500, o.audio_ctx);
+          o.audio_ctx = TranscribeOptions::kAudioCtxAuto;
+          return {};
+        })}}};
 }
 
 FlagSection context_flags(TranscribeArgs& a) {

@@ -66,7 +66,7 @@ TEST(CheckOptions, NamesWhatIsWrong) {
          o.clips = {{5, -1}, {7, 9}};
        }},
       {"audio_ctx", [](auto& o) { o.audio_ctx = 1501; }},
-      {"audio_ctx", [](auto& o) { o.audio_ctx = -1; }},
+      {"audio_ctx", [](auto& o) { o.audio_ctx = -2; }},
   };
   const FakeModel model({});
   for (const Case& c : cases) {

@@ -49,6 +49,19 @@ uint64_t window_seed(uint64_t seed, int64_t begin) {
   return z ^ (z >> 31);
 }
 
+/// Positions of the encoder for windows of these clips.
+int encoder_positions(int audio_ctx, int all, const std::vector<FrameSpan>& clips) {
+  if (audio_ctx > 0) return audio_ctx;
+  if (audio_ctx != TranscribeOptions::kAudioCtxAuto) return all;
+  // Whisper was trained on windows that end in silence, and needs some to know the end of a sentence.
+  constexpr int64_t kMargin = 128;  // 2.6 s
+  int64_t longest = 0;
+  for (const FrameSpan& clip : clips)
+    longest = std::max(longest, clip.frames);
+  return static_cast<int>(
+      std::min<int64_t>(all, (longest + kFramesPerPosition - 1) / kFramesPerPosition + kMargin));
+}
+
 /// One recording on its way through the model.
 class Transcription {
  public:
@@ -58,7 +71,8 @@ class Transcription {
         mel_(mel),
         options_(options),
         callbacks_(callbacks),
-        positions_(options.audio_ctx > 0 ? options.audio_ctx : model.config().n_audio_ctx),
+        clips_(resolve_clips(options, mel.frames())),
+        positions_(encoder_positions(options.audio_ctx, model.config().n_audio_ctx, clips_)),
         sequences_(std::max({options.beam_size, options.best_of, 1})),
         duration_s_(duration_s) {}
 
@@ -71,7 +85,6 @@ class Transcription {
     transcript_.duration = duration_s_;
     transcript_.warnings = option_warnings(model_, options_);
 
-    clips_ = resolve_clips(options_, mel_.frames());
     for (const FrameSpan& clip : clips_)
       total_frames_ += clip.frames;
     SOTTO_ASSIGN_OR_RETURN(decoder_, model_.create_decoder(sequences_));
@@ -316,6 +329,7 @@ class Transcription {
   const audio::LogMel& mel_;
   const TranscribeOptions& options_;
   const TranscribeCallbacks& callbacks_;
+  std::vector<FrameSpan> clips_;
   int positions_;  ///< Of the encoder, per window
   int sequences_;  ///< That the decoder holds
   double duration_s_;
@@ -326,7 +340,6 @@ class Transcription {
   std::unique_ptr<EncodedWindow> encoded_;
   FrameSpan encoded_span_;
   std::vector<float> features_;  ///< [window_frames(), n_mels]
-  std::vector<FrameSpan> clips_;
   int64_t total_frames_ = 0, done_frames_ = 0;
   bool first_window_ = true;
   double last_speech_s_ = 0;  ///< End of the last word so far

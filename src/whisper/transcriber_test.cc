@@ -316,6 +316,20 @@ TEST_F(TranscriberTest, ShortenedContextShortensTheWindows) {
   EXPECT_DOUBLE_EQ(result->segments[2].start, 20);
 }
 
+TEST_F(TranscriberTest, AutomaticContextIsWhatTheLongestClipNeeds) {
+  options_.audio_ctx = TranscribeOptions::kAudioCtxAuto;
+  ASSERT_TRUE(run({{t(0), w(" one"), t(4)}}, 5.0).ok());
+  ASSERT_EQ(model_->log().positions.size(), 1u);
+  EXPECT_GT(model_->log().positions[0], 250);
+  EXPECT_LT(model_->log().positions[0], 500);
+}
+
+TEST_F(TranscriberTest, AutomaticContextIsWholeForLongRecordings) {
+  options_.audio_ctx = TranscribeOptions::kAudioCtxAuto;
+  ASSERT_TRUE(run({{t(0), w(" one"), t(30)}, {t(0), w(" two"), t(5)}}, 35.0).ok());
+  EXPECT_EQ(model_->log().positions, (std::vector<int>{1500, 1500}));
+}
+
 TEST_F(TranscriberTest, TimesStayWithinTheRecording) {
   const auto result = run({{t(0), w(" one"), t(0.4), t(0.4), w(" two"), t(29)}}, 0.5);
   ASSERT_TRUE(result.ok());
