@@ -12,7 +12,7 @@ namespace sotto::ops {
 
 /// Precision of weights and of the inputs of products; sums are always f32 (i32 for int8).
 enum class ComputeType {
-  kAuto,  ///< The fastest one of this CPU that keeps transcripts (docs/DEVELOPERS.md has the
+  kAuto,  ///< The fastest one of this CPU that keeps transcripts (docs/benchmarks.md has the
           ///< measurement)
   kF32,
   kBf16,

@@ -534,6 +534,15 @@ TEST(CpuBackend, DescriptionNamesIsaAndPrecision) {
   EXPECT_EQ((*make_cpu_backend(options))->description(), "cpu (scalar), f32, 1 thread");
 }
 
+TEST(CpuBackend, AutomaticPrecisionIsBf16WhereThereAreVectors) {
+  CpuBackendOptions options;
+  options.threads = 1;
+  EXPECT_EQ((*make_cpu_backend(options))->description(), "cpu (scalar), f32, 1 thread");
+  options.isa = detected_cpu_isa();
+  if (options.isa == CpuIsa::kScalar) return;
+  EXPECT_THAT((*make_cpu_backend(options))->description(), ::testing::HasSubstr(", bf16, "));
+}
+
 TEST(CpuBackend, ComputeTypesByName) {
   EXPECT_EQ(parse_compute_type("auto").value(), ComputeType::kAuto);
   EXPECT_EQ(parse_compute_type("float32").value(), ComputeType::kF32);
