@@ -100,7 +100,12 @@ class SpeechExchange {
   Task<void> refuse(const Status& status);
   Task<void> fail(ApiError error, std::string_view reason);
   [[nodiscard]] ApiError failure(const Status& status) const {
-    return job_error(status, decoded_, app_.engine().retry_after_s());
+    // Where the server keeps an upload is of no use to the client.
+    std::string message = status.message();
+    const std::string& path = form_.file->bytes->path();
+    if (const size_t at = message.find(path); !path.empty() && at != std::string::npos)
+      message.replace(at, path.size(), "audio");
+    return job_error(Status(status.code(), message), decoded_, app_.engine().retry_after_s());
   }
 
   App& app_;

@@ -81,6 +81,9 @@ class Answers(ServeTest):
 
     def test_faults_of_recordings(self):
         self.check_error(self.server.transcribe(file=b"this is no sound at all" * 9), 415, "unsupported_audio", "file")
+        large = self.server.transcribe(file=b"\0" * (9 << 20))  # Kept in a file, of which the client hears nothing
+        self.check_error(large, 415, "unsupported_audio", "file")
+        self.assertNotIn("sotto-upload", large.text)
         header_lies = self.jfk[:4] + struct.pack("<I", 0xFFFFFFF0) + self.jfk[8:2000]
         self.assertIn(self.server.transcribe(file=header_lies).status, (200, 415))
         raw = self.server.transcribe([("response_format", "json")], ("a", "audio/pcm", b"\0\0" * 1600))
