@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/npu_accuracy.h"
 #include "cli/npu_gelu_fit.h"
 #include "cli/npu_plan.h"
 #include "cli/npu_run.h"
@@ -204,6 +205,10 @@ int run_plan(const Options& options) {
   return run_npu_plan(options.plan, options.target, options.json);
 }
 
+int run_accuracy(const Options& options) {
+  return run_npu_accuracy(options.gelu.models, options.design);
+}
+
 void add_plan(CLI::App& app, Options& options) {
   app.add_option("-m,--model", options.plan.model, "tiny, base, …, large-v3-turbo")
       ->capture_default_str();
@@ -284,6 +289,15 @@ void register_npu(Program& program) {
   draw.add_option("-o,--output", options->output, "SVG file");
   draw.add_flag("--text", options->text, "The table even with -o");
 
+  CLI::App& accuracy =
+      add("accuracy", "Compare the simulated encoder with f32, layer by layer", run_accuracy);
+  accuracy.add_option("audio", options->design, "Recording; its first 30 s count")
+      ->type_name("AUDIO")
+      ->required();
+  accuracy.add_option("-m,--model", options->gelu.models, "Models: names, files or folders")
+      ->type_name("MODEL")
+      ->allow_extra_args(false)
+      ->required();
   add_plan(add("plan", "Predict the cost of an encoder pass on the array", run_plan), *options);
   add_gelu_fit(add("gelu-fit", "Fit the cores' GELU to a model's activations", run_fit),
                options->gelu);

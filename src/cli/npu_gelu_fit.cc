@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "api/gelu_samples.h"
+#include "api/encoder_probe.h"
 #include "cli/exit_codes.h"
 #include "cli/output.h"
 #include "npu/aie/gelu_fit.h"

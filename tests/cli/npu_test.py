@@ -40,6 +40,7 @@ class Npu(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, (folder / "gelu_coefficients.h").read_text())
         self.assertRegex(sotto("gelu-fit").stderr, "needs activations")
+        self.assertEqual(sotto("accuracy", "-m", "no-such-model", "a.wav").returncode, 2)
 
     def test_run_is_exact_and_tells_its_figures(self):
         for design in ("gemm-256x64x128", "gelu-300x100x200", "mlp-256x64x256x128", "softmax-128x32"):

@@ -135,6 +135,14 @@ class Documents(ModelTest):
         for line in re.findall(r"^ +\S+ +sim .*$", result.stderr, re.MULTILINE):
             self.assertRegex(line, r" 0$", "a fallback")
 
+    def test_npu_accuracy(self):
+        result = self.run_sotto("npu", "accuracy", "-m", self.model, self.jfk)
+        self.check(result, 0)
+        rows = re.findall(r"^\| (\w[\w ]*) \| (\S+) \| \S+ \| (\S+) \|", result.stdout, re.MULTILINE)
+        self.assertEqual([row[0] for row in rows], ["stem", *(f"layer {i}" for i in range(1, 5)), "output"])
+        for stage, floor, cut in rows:
+            self.assertTrue(0 < float(floor) < 2e-4 and 0 < float(cut) < 2e-4, stage)
+
     def test_word_times(self):
         result = self.transcribe(self.jfk, "--word_timestamps", "True", "-f", "json", "-o", "-")
         self.check(result, 0)

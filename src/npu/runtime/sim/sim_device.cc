@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/thread_pool.h"
-#include "npu/aie/kernel_table.h"
 #include "npu/sim/array_sim.h"
 
 namespace sotto::npu::runtime {
@@ -99,9 +98,9 @@ class SimDevice final : public Device {
 }  // namespace
 
 Result<std::unique_ptr<Device>> make_sim_device(std::vector<Design> designs, CpuIsa isa,
-                                                int threads) {
+                                                int threads, const CoreAssumptions& assumptions) {
   if (designs.empty()) return invalid_argument("a simulator without a design");
-  SOTTO_ASSIGN_OR_RETURN(KernelTable kernels, aie_kernels(designs[0].generation, isa));
+  SOTTO_ASSIGN_OR_RETURN(KernelTable kernels, aie_kernels(designs[0].generation, isa, assumptions));
   return std::unique_ptr<Device>(
       std::make_unique<SimDevice>(std::move(designs), std::move(kernels), threads));
 }

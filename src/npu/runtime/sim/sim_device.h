@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/cpu_features.h"
+#include "npu/aie/kernel_table.h"
 #include "npu/design/design.h"
 #include "npu/runtime/device.h"
 #include "sotto/status.h"
@@ -16,7 +17,8 @@ namespace sotto::npu::runtime {
 /// kernels of npu/aie on `threads` threads (0: one per physical core); results are the same bits
 /// for any number.
 Result<std::unique_ptr<Device>> make_sim_device(std::vector<Design> designs, CpuIsa isa,
-                                                int threads);
+                                                int threads,
+                                                const CoreAssumptions& assumptions = {});
 
 }  // namespace sotto::npu::runtime
 
