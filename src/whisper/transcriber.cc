@@ -53,7 +53,8 @@ uint64_t window_seed(uint64_t seed, int64_t begin) {
 int encoder_positions(int audio_ctx, int all, const std::vector<FrameSpan>& clips) {
   if (audio_ctx > 0) return audio_ctx;
   if (audio_ctx != TranscribeOptions::kAudioCtxAuto) return all;
-  // Whisper was trained on windows that end in silence, and needs some to know the end of a sentence.
+  // Whisper was trained on windows that end in silence, and needs some to know the end of a
+  // sentence.
   constexpr int64_t kMargin = 128;  // 2.6 s
   int64_t longest = 0;
   for (const FrameSpan& clip : clips)
