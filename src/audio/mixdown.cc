@@ -28,8 +28,8 @@ void scale_samples(const uint8_t* bytes, int count, int stride, float scale, flo
 }
 
 // Weight of a channel in the mix; the recommendation ITU-R BS.775 with the centre, where speech is,
-// at full weight. A low-frequency channel beside a centre is a subwoofer's; without a centre ("2.1")
-// it is mostly the third of three microphones, so labelled by a tool that had to guess.
+// at full weight. A low-frequency channel beside a centre is a subwoofer's; without a centre
+// ("2.1") it is mostly the third of three microphones, so labelled by a tool that had to guess.
 double channel_weight(AVChannel channel, bool has_centre) {
   switch (channel) {
     case AV_CHAN_FRONT_CENTER:

@@ -55,6 +55,9 @@ struct LinearSource {
   /// Multiplied with whole windows (the encoder's), not with single tokens: worth a copy on an
   /// accelerator that is made for large products.
   bool many_rows = false;
+  /// Its inputs come out of GELU: a few are large and many small, which one scale a row cannot
+  /// hold. Int8 computes it in floats where `many_rows` makes that cheap.
+  bool after_gelu = false;
 };
 
 /// Device-resident weights. The concrete types belong to the backend.

@@ -388,12 +388,13 @@ Result<Activation> CpuBackend::gather_rows(const Activation& x, std::span<const 
   return Activation(n, x.cols(), std::move(out));
 }
 
-// What kAuto stands for.
+// What kAuto stands for. Measured (docs/benchmarks.md): int8 is the fastest and takes the least
+// memory; with the encoder's second feed-forward layers in bf16 it makes no more errors than f32.
+// That needs a CPU that multiplies both. bf16 makes no more errors either, takes half of f32's
+// memory and is at least as fast wherever there are vectors.
 ComputeType best_compute_type(CpuIsa isa) {
-  // Measured (docs/benchmarks.md): bf16 makes no more errors than f32, takes half the memory and is
-  // at least as fast wherever there are vectors. int8 is faster still, but its errors grow by more
-  // than 0.2 points with the smallest models, so it has to be asked for.
-  return isa == CpuIsa::kScalar ? ComputeType::kF32 : ComputeType::kBf16;
+  if (isa == CpuIsa::kScalar) return ComputeType::kF32;
+  return isa >= CpuIsa::kAvx512Bf16 ? ComputeType::kInt8 : ComputeType::kBf16;
 }
 
 }  // namespace

@@ -113,8 +113,8 @@ class CpuBackendTest : public testing::TestWithParam<Setting> {
     return *x;
   }
 
-  LinearRef upload(const Tensor& w, const Tensor* bias = nullptr) {
-    LinearSource source{"w", {w.view()}, {}, false};
+  LinearRef upload(const Tensor& w, const Tensor* bias = nullptr, bool after_gelu = false) {
+    LinearSource source{"w", {w.view()}, {}, after_gelu, after_gelu};
     if (bias != nullptr) source.biases.push_back(bias->view());
     Result<LinearRef> made =
         w.dims.size() == 3 ? backend_->upload_conv1d(source) : backend_->upload_linear(source);
@@ -198,9 +198,23 @@ TEST_P(CpuBackendTest, Mlp) {
     Values want = product(hidden, rows, w2, &b2);
     for (size_t i = 0; i < want.size(); ++i)
       want[i] += residual.data[i];
-    expect_close(get(backend_->mlp(put(x), *upload(w1, &b1), *upload(w2, &b2), put(residual))),
-                 want);
+    for (bool after_gelu : {false, true}) {
+      const LinearRef second = upload(w2, &b2, after_gelu);
+      expect_close(get(backend_->mlp(put(x), *upload(w1, &b1), *second, put(residual))), want);
+    }
   }
+}
+
+// One scale a row, 1000 / 255, would round the values that count to nothing.
+TEST_P(CpuBackendTest, SmallInputsBesideALargeOneCountAfterGelu) {
+  Tensor x = random_tensor({20, 64}, 1, 1);
+  Tensor w = random_tensor({16, 64}, 0.5f, 2);
+  for (size_t row = 0; row < 20; ++row)
+    x.data[row * 64] = 1000;
+  for (size_t row = 0; row < 16; ++row)
+    w.data[row * 64] = 0;
+  expect_close(get(backend_->linear(put(x), *upload(w, nullptr, true), {})),
+               product(values(x), 20, w, nullptr));
 }
 
 TEST_P(CpuBackendTest, Conv1dWithStrideAndTable) {
@@ -534,13 +548,19 @@ TEST(CpuBackend, DescriptionNamesIsaAndPrecision) {
   EXPECT_EQ((*make_cpu_backend(options))->description(), "cpu (scalar), f32, 1 thread");
 }
 
-TEST(CpuBackend, AutomaticPrecisionIsBf16WhereThereAreVectors) {
-  CpuBackendOptions options;
-  options.threads = 1;
-  EXPECT_EQ((*make_cpu_backend(options))->description(), "cpu (scalar), f32, 1 thread");
-  options.isa = detected_cpu_isa();
-  if (options.isa == CpuIsa::kScalar) return;
-  EXPECT_THAT((*make_cpu_backend(options))->description(), ::testing::HasSubstr(", bf16, "));
+TEST(CpuBackend, AutomaticPrecisionDependsOnTheInstructionSet) {
+  for (const auto& [isa, type] :
+       std::vector<std::pair<CpuIsa, std::string>>{{CpuIsa::kScalar, "f32"},
+                                                   {CpuIsa::kAvx2, "bf16"},
+                                                   {CpuIsa::kAvx512Vnni, "bf16"},
+                                                   {CpuIsa::kAvx512Bf16, "int8"}}) {
+    if (isa > detected_cpu_isa()) continue;
+    CpuBackendOptions options;
+    options.isa = isa;
+    options.threads = 1;
+    EXPECT_THAT((*make_cpu_backend(options))->description(),
+                ::testing::HasSubstr(", " + type + ", "));
+  }
 }
 
 TEST(CpuBackend, ComputeTypesByName) {

@@ -95,7 +95,8 @@ Status check_options(const Model& model, const TranscribeOptions& options) {
     return out_of_range("max_initial_timestamp", options.max_initial_timestamp,
                         "a number of seconds");
   }
-  if (options.audio_ctx < TranscribeOptions::kAudioCtxAuto || options.audio_ctx > model.config().n_audio_ctx) {
+  if (options.audio_ctx < TranscribeOptions::kAudioCtxAuto ||
+      options.audio_ctx > model.config().n_audio_ctx) {
     return invalid_argument(fmt::format("audio_ctx is {}; this model allows 1 to {}, or 0 for all",
                                         options.audio_ctx, model.config().n_audio_ctx));
   }

@@ -223,17 +223,16 @@ Status fused_mlp(Context& context, const Rows& rows, int64_t m, const CpuLinear&
                  const CpuLinear& w2, const GemmArgs& second) {
   const GemmKernel& kernel = context.kernels.gemm(w1.type);
   const GemmArgs first = product_args(rows, m, w1);
-  const int64_t size = element_bytes(w1.type);
   // int8 codes need the whole f32 row first.
-  const int64_t hidden_bytes = w1.out * (w1.type == GemmType::kBf16 ? 2 : 4);
+  const int64_t hidden_bytes = w1.out * (w2.type == GemmType::kBf16 ? 2 : 4);
   const int64_t fit = block_rows(kernel, hidden_bytes);
   const int64_t per_thread =
       round_up((m + context.pool.size() - 1) / context.pool.size(), kernel.tile_rows);
   const int64_t block = std::min(fit, per_thread);
-  const int64_t scratch = round_up(
-      kernels::gemm_scratch_bytes(w1.type, block, std::max(w1.depth, w2.depth)), kAlignment);
-  const int64_t codes =
-      w1.type == GemmType::kInt8 ? round_up(block * w2.depth * size, kAlignment) : 0;
+  const int64_t scratch = round_up(std::max(kernels::gemm_scratch_bytes(w1.type, block, w1.depth),
+                                            kernels::gemm_scratch_bytes(w2.type, block, w2.depth)),
+                                   kAlignment);
+  const int64_t codes = w2.type == GemmType::kInt8 ? round_up(block * w2.depth, kAlignment) : 0;
   const int64_t side = round_up(block * 4, kAlignment);
   SOTTO_RETURN_IF_ERROR(
       context.reserve_workspaces(scratch + block * hidden_bytes + codes + 2 * side + kAlignment));
@@ -248,7 +247,7 @@ Status fused_mlp(Context& context, const Rows& rows, int64_t m, const CpuLinear&
     GemmArgs p = part(first, w1.type, row, count, 0, w1.out);
     p.gelu = true;
     p.scratch = memory;
-    if (w1.type == GemmType::kBf16) {
+    if (w2.type == GemmType::kBf16) {
       p.c16 = reinterpret_cast<uint16_t*>(hidden);
       p.ldc16 = w1.out;
     } else {
@@ -260,7 +259,7 @@ Status fused_mlp(Context& context, const Rows& rows, int64_t m, const CpuLinear&
     q.a = hidden;
     q.lda = w1.out;
     q.scratch = memory;
-    if (w1.type == GemmType::kInt8) {
+    if (w2.type == GemmType::kInt8) {
       for (int64_t i = 0; i < count; ++i) {
         context.kernels.convert.quantize_u8(reinterpret_cast<float*>(hidden) + i * w1.out, w1.out,
                                             code_rows + i * w2.depth, scale + i, zero + i);
@@ -270,7 +269,7 @@ Status fused_mlp(Context& context, const Rows& rows, int64_t m, const CpuLinear&
       q.a_scale = scale;
       q.a_zero = zero;
     }
-    kernel.run(q);
+    context.kernels.gemm(w2.type).run(q);
   });
   return {};
 }
