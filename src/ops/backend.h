@@ -55,9 +55,10 @@ struct LinearSource {
   /// Multiplied with whole windows (the encoder's), not with single tokens: worth a copy on an
   /// accelerator that is made for large products.
   bool many_rows = false;
-  /// Its inputs come out of GELU: a few are large and many small, which one scale a row cannot
-  /// hold. Int8 computes it in floats where `many_rows` makes that cheap.
-  bool after_gelu = false;
+  /// Of a feed-forward block. Between its two layers a few values are large and many small, which
+  /// one scale a row cannot hold: int8 computes such a block in floats where `many_rows` makes that
+  /// cheap.
+  bool feed_forward = false;
 };
 
 /// Device-resident weights. The concrete types belong to the backend.

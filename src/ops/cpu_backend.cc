@@ -389,7 +389,7 @@ Result<Activation> CpuBackend::gather_rows(const Activation& x, std::span<const 
 }
 
 // What kAuto stands for. Measured (docs/benchmarks.md): int8 is the fastest and takes the least
-// memory; with the encoder's second feed-forward layers in bf16 it makes no more errors than f32.
+// memory; with the encoder's feed-forward blocks in bf16 it makes no more errors than f32.
 // That needs a CPU that multiplies both. bf16 makes no more errors either, takes half of f32's
 // memory and is at least as fast wherever there are vectors.
 ComputeType best_compute_type(CpuIsa isa) {

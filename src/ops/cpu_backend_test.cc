@@ -113,8 +113,8 @@ class CpuBackendTest : public testing::TestWithParam<Setting> {
     return *x;
   }
 
-  LinearRef upload(const Tensor& w, const Tensor* bias = nullptr, bool after_gelu = false) {
-    LinearSource source{"w", {w.view()}, {}, after_gelu, after_gelu};
+  LinearRef upload(const Tensor& w, const Tensor* bias = nullptr, bool feed_forward = false) {
+    LinearSource source{"w", {w.view()}, {}, feed_forward, feed_forward};
     if (bias != nullptr) source.biases.push_back(bias->view());
     Result<LinearRef> made =
         w.dims.size() == 3 ? backend_->upload_conv1d(source) : backend_->upload_linear(source);
@@ -198,15 +198,16 @@ TEST_P(CpuBackendTest, Mlp) {
     Values want = product(hidden, rows, w2, &b2);
     for (size_t i = 0; i < want.size(); ++i)
       want[i] += residual.data[i];
-    for (bool after_gelu : {false, true}) {
-      const LinearRef second = upload(w2, &b2, after_gelu);
-      expect_close(get(backend_->mlp(put(x), *upload(w1, &b1), *second, put(residual))), want);
+    for (bool feed_forward : {false, true}) {
+      const LinearRef first = upload(w1, &b1, feed_forward);
+      const LinearRef second = upload(w2, &b2, feed_forward);
+      expect_close(get(backend_->mlp(put(x), *first, *second, put(residual))), want);
     }
   }
 }
 
 // One scale a row, 1000 / 255, would round the values that count to nothing.
-TEST_P(CpuBackendTest, SmallInputsBesideALargeOneCountAfterGelu) {
+TEST_P(CpuBackendTest, SmallInputsBesideALargeOneCountInFeedForward) {
   Tensor x = random_tensor({20, 64}, 1, 1);
   Tensor w = random_tensor({16, 64}, 0.5f, 2);
   for (size_t row = 0; row < 20; ++row)

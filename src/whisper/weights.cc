@@ -24,11 +24,11 @@ class Uploader {
 
   /// One weight of the modules' rows stacked, each [out, in]. The flags are LinearSource's.
   Result<ops::LinearRef> linear(const std::vector<std::string>& modules, int64_t out, int64_t in,
-                                bool many_rows, bool after_gelu = false) const {
+                                bool many_rows, bool feed_forward = false) const {
     ops::LinearSource source;
     source.name = modules[0];
     source.many_rows = many_rows;
-    source.after_gelu = after_gelu;
+    source.feed_forward = feed_forward;
     for (const std::string& module : modules) {
       SOTTO_RETURN_IF_ERROR(add_part(module, {out, in}, source));
     }
@@ -72,7 +72,7 @@ class Uploader {
     const std::string tensor = projection_tensor();
     SOTTO_ASSIGN_OR_RETURN(const TensorView view, matrix(tensor, {vocabulary, d_}));
     const ops::LinearSource source{
-        .name = tensor, .weights = {view}, .biases = {}, .many_rows = false, .after_gelu = false};
+        .name = tensor, .weights = {view}, .biases = {}, .many_rows = false, .feed_forward = false};
     return finish(source, {tensor}, backend_.upload_linear(source));
   }
 
@@ -89,9 +89,10 @@ class Uploader {
     const std::string up = module(names_.mlp_up);
     SOTTO_ASSIGN_OR_RETURN(const TensorView inner, file_.tensor(up + std::string(names_.weight)));
     if (inner.rows() < 1) return corrupt(file_.path + ": tensor '" + up + "' is empty");
-    SOTTO_ASSIGN_OR_RETURN(out.mlp_up, linear({up}, inner.rows(), d_, !decoder));
+    SOTTO_ASSIGN_OR_RETURN(out.mlp_up,
+                           linear({up}, inner.rows(), d_, !decoder, /*feed_forward=*/true));
     SOTTO_ASSIGN_OR_RETURN(out.mlp_down, linear({module(names_.mlp_down)}, d_, inner.rows(),
-                                                !decoder, /*after_gelu=*/true));
+                                                !decoder, /*feed_forward=*/true));
     return out;
   }
 

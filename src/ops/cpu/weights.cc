@@ -207,7 +207,7 @@ void CpuTable::read(const Context& context, int64_t i, float* out) const {
 Result<LinearRef> upload_linear(Context& context, const LinearSource& source) {
   auto weight = std::make_shared<CpuLinear>();
   SOTTO_RETURN_IF_ERROR(prepare(context, source, 2, *weight));
-  const bool too_coarse = source.after_gelu && source.many_rows;
+  const bool too_coarse = source.feed_forward && source.many_rows;
   weight->type = too_coarse ? context.float_type() : context.linear_type();
   weight->in = source.weights[0].dims[1];
   SOTTO_RETURN_IF_ERROR(
