@@ -37,8 +37,8 @@ class FakeModel final : public SpeechModel {
     callbacks.on_audio(transcript.duration);
     callbacks.on_language("en", 0.5f);
     for (int i = 0; i < segments; ++i) {
-      if (callbacks.should_stop()) return cancelled("stopped");
       if (words.contains("at") && std::stoi(words["at"]) == i) misbehave(words, callbacks);
+      if (callbacks.should_stop()) return cancelled("stopped");
       Segment segment;
       segment.id = i;
       segment.start = i;
