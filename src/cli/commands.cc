@@ -5,6 +5,7 @@ namespace sotto::cli {
 void register_commands(Program& program) {
   register_transcribe(program);
   register_serve(program);
+  register_status(program);
   register_vad(program);
   register_pull(program);
   register_list(program);

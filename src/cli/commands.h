@@ -16,6 +16,7 @@ void register_remove(Program& program);
 void register_convert(Program& program);
 void register_bench(Program& program);
 void register_npu(Program& program);
+void register_status(Program& program);
 void register_worker(Program& program);
 void register_version(Program& program);
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,8 +26,11 @@ bool is_own_folder(const std::string& path) {
          (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-bool is_alive(int pid) {
-  return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM);
+/// The process lives and is a server: its number may have come to mean another program.
+bool is_server(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
+  const std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return pid > 0 && words.find(std::string("\0serve\0", 7)) != std::string::npos;
 }
 
 RunningServer read_note(const fs::path& path) {
@@ -49,11 +51,12 @@ RunningServer read_note(const fs::path& path) {
 std::string run_folder() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && *runtime != '\0') return std::string(runtime) + "/sotto";
-  return fmt::format("/tmp/sotto-{}", ::getuid());
+  return {};
 }
 
 Status RunFile::write(const RunningServer& server) {
   const std::string folder = run_folder();
+  if (folder.empty()) return {};
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return status_from_errno(errno, folder);
   if (!is_own_folder(folder))
@@ -87,7 +90,7 @@ std::vector<RunningServer> running_servers() {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("serve-") || !name.ends_with(".json")) continue;
     RunningServer server = read_note(entry.path());
-    if (is_alive(server.pid) && !server.url.empty()) {
+    if (is_server(server.pid) && !server.url.empty()) {
       found.emplace_back(entry.last_write_time(error), std::move(server));
     } else {
       fs::remove(entry.path(), error);

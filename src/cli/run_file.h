@@ -15,7 +15,8 @@ struct RunningServer {
   std::string version;
 };
 
-/// $XDG_RUNTIME_DIR/sotto, else /tmp/sotto-UID.
+/// $XDG_RUNTIME_DIR/sotto; "" where there is no such folder for the user, and servers are not
+/// noted.
 std::string run_folder();
 
 /// A note in run_folder() that lasts as long as this object. Kept from other users.

@@ -90,7 +90,6 @@ Status ServeParts::start(serve::Server& server) {
 }
 
 void ServeParts::stop() {
-  run_file_.remove();
   if (wyoming_ != nullptr) wyoming_->stop();
 }
 

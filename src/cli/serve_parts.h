@@ -25,6 +25,7 @@ class ServeParts {
   Status attach(serve::Server& server);
   /// After it has started.
   Status start(serve::Server& server);
+  /// Before the server is stopped. The note stays until this object goes, after the server has.
   void stop();
   /// True when the only client has gone: Wyoming on standard input.
   [[nodiscard]] bool finished() const { return wyoming_ != nullptr && wyoming_->finished(); }

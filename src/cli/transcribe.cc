@@ -11,6 +11,7 @@
 #include "cli/exit_codes.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/remote_model.h"
 #include "cli/terminal.h"
 #include "cli/transcribe_args.h"
 #include "cli/transcribe_display.h"
@@ -71,6 +72,17 @@ Status check_language(const SpeechModel& model, const TranscribeOptions& options
       "the model {} knows only English\nuse one without .en, e.g. -m base", printable(name)));
 }
 
+ExitCode run_jobs(const TranscribeArgs& args, const std::vector<std::vector<OutputFile>>& plan,
+                  const std::vector<bool>& is_readable, SpeechModel& model, Display& display,
+                  ExitCode worst) {
+  TranscribeJob job(args, plan, model, display);
+  for (size_t i = 0; i < args.inputs.size() && !interrupted(); ++i) {
+    if (is_readable[i]) worst = worse(worst, job.run(i));
+    if (worst == kExitClosedPipe) return worst;
+  }
+  return interrupted() ? kExitInterrupted : worst;
+}
+
 ExitCode transcribe_inputs(TranscribeArgs& args, Display& display) {
   // Faults that need no model are found before one is loaded, and bad inputs do not stop the
   // others.
@@ -89,6 +101,14 @@ ExitCode transcribe_inputs(TranscribeArgs& args, Display& display) {
 
   const Result<std::vector<std::vector<OutputFile>>> plan = plan_outputs(args);
   if (!plan.ok()) return display.failure(plan.status(), kExitUsage);
+  const Result<std::unique_ptr<SpeechModel>> remote = choose_remote_model(args);
+  if (!remote.ok()) return display.failure(remote.status(), kExitUsage);
+  if (*remote != nullptr) {
+    if (const Status outputs = prepare_outputs(*plan); !outputs.ok())
+      return display.failure(outputs, kExitProcessing);
+    display.note(fmt::format("transcribing at {}", printable((*remote)->description())));
+    return run_jobs(args, *plan, is_readable, **remote, display, worst);
+  }
   if (const Status device = check_device(args.load); !device.ok()) {
     const bool is_usage = device.code() == StatusCode::kInvalidArgument;
     return display.failure(device, is_usage ? kExitUsage : kExitDevice);
@@ -110,12 +130,7 @@ ExitCode transcribe_inputs(TranscribeArgs& args, Display& display) {
   args.writer.model_sizes = (*model)->sizes();
   args.writer.system_info = (*model)->description();
 
-  TranscribeJob job(args, *plan, **model, display);
-  for (size_t i = 0; i < args.inputs.size() && !interrupted(); ++i) {
-    if (is_readable[i]) worst = worse(worst, job.run(i));
-    if (worst == kExitClosedPipe) return worst;
-  }
-  return interrupted() ? kExitInterrupted : worst;
+  return run_jobs(args, *plan, is_readable, **model, display, worst);
 }
 
 int run_transcribe(const Program::Arguments& arguments) {

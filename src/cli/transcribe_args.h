@@ -48,6 +48,8 @@ struct TranscribeArgs {
 
   std::string model;      ///< Name or path; empty: the best installed one
   std::string model_dir;  ///< Searched for `model` first
+  std::string server;     ///< URL of the server that does the work
+  bool local = false;     ///< Not even a running server of this user
   LoadOptions load;
   TranscribeOptions options;
   VadFlags vad;

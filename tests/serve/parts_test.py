@@ -5,13 +5,14 @@ import http.server
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 import unittest
 import urllib.request
 import wave
 
-from running_server import JFK, RunningServer, ServerCase, multipart, repeated_clip
+from running_server import JFK, SOTTO, RunningServer, ServerCase, multipart, repeated_clip
 
 from wyoming.asr import Transcribe, Transcript  # noqa: E402
 from wyoming.audio import AudioChunk, AudioStart, AudioStop  # noqa: E402
@@ -55,6 +56,25 @@ class WorkerTest(ServerCase):
         self.assertEqual((after["crashes"], after["retried_jobs"]), (before["crashes"] + 1, before["retried_jobs"] + 1))
         self.assertNotEqual(after["pid"], before["pid"])
         self.assertEqual(self.server.transcribe(JFK.read_bytes())[0], 200)
+
+    def test_status_and_stop_find_the_server(self):
+        server = RunningServer().ready()
+        self.addCleanup(server.close)
+        status = subprocess.run([SOTTO, "status", "--json"], env=server.environment, capture_output=True, text=True)
+        self.assertEqual(status.returncode, 0, status.stderr)
+        self.assertEqual(json.loads(status.stdout)["servers"][0]["url"], server.url)
+        text = subprocess.run([SOTTO, "transcribe", str(JFK), "-nt", "-np"], env=server.environment,
+                              capture_output=True, text=True)
+        self.assertEqual(text.returncode, 0, text.stderr)
+        self.assertIn(WORDS, plain(text.stdout))  # no model is installed in that home: the server's did it
+        local = subprocess.run([SOTTO, "transcribe", str(JFK), "--local"], env=server.environment,
+                               capture_output=True, text=True)
+        self.assertEqual(local.returncode, 3, local.stderr)
+        stop = subprocess.run([SOTTO, "stop"], env=server.environment, capture_output=True, text=True)
+        self.assertEqual(stop.returncode, 0, stop.stderr)
+        self.assertEqual(server.process.wait(60), 0)
+        again = subprocess.run([SOTTO, "status"], env=server.environment, capture_output=True, text=True)
+        self.assertEqual(again.returncode, 1)
 
 
 class WyomingTest(ServerCase):
