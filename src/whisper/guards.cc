@@ -57,10 +57,25 @@ bool failed_throughout(const WindowText& decoded, const TranscribeOptions& optio
          options.logprob_threshold && decoded.avg_logprob < *options.logprob_threshold;
 }
 
-/// Whether the text is part of what the caller wrote before the recording.
+/// Whether the text is made of what the caller wrote before the recording: part of it, or its words
+/// again and again.
+bool echoes(const std::string& bare, std::string_view prompt) {
+  const std::string given = ' ' + bare_text(prompt) + ' ';
+  if (bare.empty() || given.find_first_not_of(' ') == std::string::npos) return false;
+  if (given.find(bare) != std::string::npos) return true;
+  constexpr double kShareOfPrompt = 0.75;
+  int words = 0, known = 0;
+  for (size_t begin = 0; begin < bare.size();) {
+    const size_t end = std::min(bare.find(' ', begin), bare.size());
+    ++words;
+    if (given.find(' ' + bare.substr(begin, end - begin) + ' ') != std::string::npos) ++known;
+    begin = end + 1;
+  }
+  return known >= kShareOfPrompt * words;
+}
+
 bool echoes_prompt(const std::string& bare, const TranscribeOptions& options) {
-  return !bare.empty() && (bare_text(options.initial_prompt).find(bare) != std::string::npos ||
-                           bare_text(options.hotwords).find(bare) != std::string::npos);
+  return echoes(bare, options.initial_prompt) || echoes(bare, options.hotwords);
 }
 
 }  // namespace

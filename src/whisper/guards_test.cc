@@ -61,6 +61,10 @@ TEST(ReasonToDrop, ThePromptIsNotEchoedIntoSilence) {
   options.initial_prompt = "The assistant is called Jarvix.";
   EXPECT_EQ(reason(window("is called Jarvix", -0.4f, 0.9f), options), "prompt_echo");
   EXPECT_EQ(reason(window("is called Jarvix", -0.4f, 0.1f), options), "");
+  const char* again =
+      "The assistant is called Jarvix, which is called Jarvix, which is called Jarvix.";
+  EXPECT_EQ(reason(window(again, -0.7f, 0.9f), options), "prompt_echo");
+  EXPECT_EQ(reason(window("Is the assistant in the kitchen?", -0.7f, 0.9f), options), "");
   options.initial_prompt.clear();
   options.hotwords = "Jarvix, sotto";
   EXPECT_EQ(reason(window("Jarvix", -0.4f, 0.9f), options), "prompt_echo");
