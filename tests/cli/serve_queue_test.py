@@ -6,6 +6,7 @@ import pathlib
 import signal
 import tempfile
 import threading
+import time
 import unittest
 
 from serve_case import JFK, ServeTest, Server, form, models, repeated_clip, words
@@ -15,14 +16,14 @@ QUICK = [("beam_size", "1"), ("temperature_inc", "0"), ("language", "en")]
 
 
 class Queue(ServeTest):
-    arguments = ("--max-queue", "2")
+    arguments = ("--max-queue", "2", "--compute", "f32")  # A long file shall take a while
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         folder = tempfile.TemporaryDirectory(prefix="sotto-long-")
         cls.addClassCleanup(folder.cleanup)
-        cls.long = repeated_clip(pathlib.Path(folder.name, "long.wav"), 600).read_bytes()
+        cls.long = repeated_clip(pathlib.Path(folder.name, "long.wav"), 1200).read_bytes()
 
     def start_long(self, name):
         """A connection on which a long file was sent under the id `name`."""
@@ -38,7 +39,8 @@ class Queue(ServeTest):
 
     def await_state(self, name, *states):
         while (state := self.progress(name))["state"] not in states:
-            pass
+            self.assertNotIn(state["state"], ("done", "error"), f"{name} never was {' or '.join(states)}")
+            time.sleep(0.005)
         return state
 
     def cancel(self, name):
