@@ -1,6 +1,5 @@
 // SpeechModel over the Whisper graph: the place where a device, a checkpoint and a recording meet.
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "api/voice_activity.h"
 #include "audio/log_mel.h"
 #include "audio/recording.h"
+#include "base/stopwatch.h"
 #include "base/thread_pool.h"
 #include "sotto/transcribe.h"
 #include "whisper/model.h"
@@ -19,17 +19,6 @@
 
 namespace sotto {
 namespace {
-
-class Stopwatch {
- public:
-  [[nodiscard]] double ms() const {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-        .count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// Adds `sign` times the numbers of `more`, matched by operation and device.
 void add_counters(std::vector<ops::OpCounter>& sum, const std::vector<ops::OpCounter>& more,

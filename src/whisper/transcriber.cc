@@ -3,10 +3,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 
+#include "base/stopwatch.h"
 #include "whisper/fallback.h"
 #include "whisper/guards.h"
 #include "whisper/hallucination.h"
@@ -24,21 +24,16 @@ namespace sotto::whisper {
 namespace {
 
 /// Adds the time until its end of life to a counter of milliseconds.
-class Stopwatch {
+class AddedTime {
  public:
-  explicit Stopwatch(double& total_ms)
-      : total_ms_(total_ms), start_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() {
-    total_ms_ +=
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-            .count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
+  explicit AddedTime(double& total_ms) : total_ms_(total_ms) {}
+  ~AddedTime() { total_ms_ += watch_.ms(); }
+  AddedTime(const AddedTime&) = delete;
+  AddedTime& operator=(const AddedTime&) = delete;
 
  private:
   double& total_ms_;
-  std::chrono::steady_clock::time_point start_;
+  Stopwatch watch_;
 };
 
 /// Different for every window, equal in every run: splitmix64's finaliser.
@@ -121,7 +116,7 @@ class Transcription {
     transcript_.language_probability = choice.given.empty() ? 0.0f : 1.0f;
     if (!choice.given.empty() || clips_.empty()) return {};
     SOTTO_RETURN_IF_ERROR(encode(window_at(clips_.front().begin, clips_.front())));
-    Stopwatch watch(transcript_.stats.generate_ms);
+    AddedTime time(transcript_.stats.generate_ms);
     SOTTO_ASSIGN_OR_RETURN(DetectedLanguage detected,
                            detect_language(model_, *decoder_, *encoded_, choice.allowed));
     transcript_.language = detected.code;
@@ -138,7 +133,7 @@ class Transcription {
     if (encoded_ != nullptr && encoded_span_ == span) return {};
     if (callbacks_.should_stop && callbacks_.should_stop())
       return cancelled("the transcription was stopped");
-    Stopwatch watch(transcript_.stats.encode_ms);
+    AddedTime time(transcript_.stats.encode_ms);
     const auto width = static_cast<size_t>(mel_.n_mels());
     features_.assign(static_cast<size_t>(window_frames()) * width, 0.0f);
     mel_.window(span.begin, span.frames,
@@ -192,7 +187,7 @@ class Transcription {
   /// Detects the language of the window; when unsure it stays that of the window before.
   Status follow_language() {
     constexpr float kSure = 0.5f;
-    Stopwatch watch(transcript_.stats.generate_ms);
+    AddedTime time(transcript_.stats.generate_ms);
     SOTTO_ASSIGN_OR_RETURN(const DetectedLanguage detected,
                            detect_language(model_, *decoder_, *encoded_, allowed_languages_));
     if (detected.code == language_ || detected.probability < kSure) return {};
@@ -247,7 +242,7 @@ class Transcription {
   }
 
   Result<WindowText> decode(const FrameSpan& span) {
-    Stopwatch watch(transcript_.stats.generate_ms);
+    AddedTime time(transcript_.stats.generate_ms);
     const Prompt prompt = prompts_->next(first_window_);
     first_window_ = false;
     WindowDecoder window_decoder(model_, *decoder_, *encoded_, sequences_);
@@ -261,7 +256,7 @@ class Transcription {
   }
 
   Status add_words(const FrameSpan& span, WindowSegments& window) {
-    Stopwatch watch(transcript_.stats.generate_ms);
+    AddedTime time(transcript_.stats.generate_ms);
     const WordTimesRequest request{*encoded_, positions_, span, language_, last_speech_s_};
     return add_word_times(model_, *decoder_, request, options_, window);
   }

@@ -1,24 +1,15 @@
 #include "ops/cpu/peak.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <vector>
+
+#include "base/stopwatch.h"
 
 namespace sotto::ops::cpu {
 namespace {
 
 using kernels::GemmType;
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// Iterations that take about `seconds` in one thread.
 int64_t iterations_for(const kernels::PeakProbe& probe, double seconds) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "kernels/kernel_table.h"
 #include "ops/npu/encoder_ops.h"
 
@@ -111,10 +111,9 @@ class NpuBackend final : public Backend {
   Result<Activation> run(Op op, double flops, OnArray on_array, OnCpu on_cpu) {
     OpCounter& counter = counters_[static_cast<size_t>(op)];
     ++counter.calls;
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     Result<Activation> result = on_array();
-    counter.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    counter.seconds += watch.seconds();
     if (result.ok()) {
       counter.flops += flops;
       return result;

@@ -1,9 +1,9 @@
 #include "ops/npu/universal_array.h"
 
-#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "base/stopwatch.h"
 #include "npu/txn/sequence.h"
 
 namespace sotto::ops::npu {
@@ -59,9 +59,9 @@ Status UniversalArray::run(const Launch& launch) {
   }
   for (rt::Buffer* input : launch.inputs)
     SOTTO_RETURN_IF_ERROR(input->to_device());
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Result<rt::RunReport> report = context_->run(*words, launch.arguments);
-  work_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  work_.seconds += watch.seconds();
   if (!report.ok()) {
     context_.reset();  // What the array holds now is not known
     return report.status().with_context(device_->name());
